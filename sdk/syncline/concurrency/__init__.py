@@ -1,0 +1,1 @@
+"""Waiting, and nothing else: the only room that imports threading or queue."""

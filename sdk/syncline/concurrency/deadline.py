@@ -1,0 +1,44 @@
+"""One clock for one user call."""
+
+from __future__ import annotations
+
+import time
+
+
+class Deadline:
+    """A point in time that every layer under a call shares; no layer starts its own clock.
+
+    ``Deadline(5)`` is five seconds from now, ``Deadline(None)`` never. ``Deadline(300, total=3600)`` can be pushed back by
+    ``extend()``: each time to 300 seconds from then, but never past the total.
+    """
+
+    __slots__ = ("at", "hard", "seconds")
+
+    def __init__(self, seconds: float | None, total: float | None = None) -> None:
+        now = time.monotonic()
+        self.seconds = seconds
+        self.hard = None if total is None else now + total
+        self.at = None if seconds is None else now + seconds
+        if self.at is not None and self.hard is not None:
+            self.at = min(self.at, self.hard)
+
+    def extend(self) -> None:
+        """Start the seconds again, up to the total. For a sign of life from the other side."""
+        if self.seconds is not None and self.hard is not None:
+            self.at = min(time.monotonic() + self.seconds, self.hard)
+
+    def remaining(self) -> float | None:
+        """Seconds left, never negative; None if there is no limit."""
+        if self.at is None:
+            return None
+        return max(0.0, self.at - time.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is over."""
+        return self.at is not None and time.monotonic() >= self.at
+
+    def sooner(self, seconds: float) -> Deadline:
+        """The nearer of this deadline and so many seconds from now, as a deadline of its own."""
+        left = self.remaining()
+        return Deadline(seconds if left is None else min(seconds, left))

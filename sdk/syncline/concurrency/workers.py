@@ -1,0 +1,94 @@
+"""Threads: always daemons, always named, always with an owner that joins them."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import threading
+from collections.abc import Callable, Iterable
+
+from .deadline import Deadline
+
+log = logging.getLogger("syncline.threads")
+
+
+def spawn(name: str, target: Callable[[], None]) -> threading.Thread:
+    """Start a daemon thread. Name it ``syncline:<server>:<role>``."""
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def join(threads: Iterable[threading.Thread], deadline: Deadline) -> list[str]:
+    """Wait for threads until the deadline; the names of those that did not stop, which are also logged.
+
+    The calling thread is skipped, so that a callback may close its own connection.
+    """
+    late = []
+    for thread in threads:
+        if thread is threading.current_thread():
+            continue
+        thread.join(deadline.remaining())
+        if thread.is_alive():
+            late.append(thread.name)
+            log.warning("thread %s did not stop in time; a callback that never returns keeps it alive", thread.name)
+    return late
+
+
+class Lane:
+    """One ordered lane of work on a thread of its own, started by the first piece of work.
+
+    Holds at most ``limit`` pieces: the oldest makes room and is counted in ``dropped``, so that a slow callback never
+    holds up whoever brings the work. A piece of work that raises is logged; the lane goes on.
+    """
+
+    def __init__(self, name: str, limit: int) -> None:
+        self.name = name
+        self.dropped = 0
+        self._limit = limit
+        self._work: collections.deque[Callable[[], None]] = collections.deque()
+        self._changed = threading.Condition(threading.Lock())
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+
+    def submit(self, work: Callable[[], None]) -> bool:
+        """Queue a piece of work; never blocks. False if the lane has been stopped."""
+        with self._changed:
+            if self._stopped:
+                return False
+            if len(self._work) >= self._limit:
+                self._work.popleft()
+                self.dropped += 1
+                if self.dropped == 1:
+                    log.warning("%s: a slow callback; the oldest pieces of work are being dropped", self.name)
+            self._work.append(work)
+            if self._thread is None:
+                self._thread = spawn(self.name, self._run)
+            else:
+                self._changed.notify()
+        return True
+
+    def stop(self, deadline: Deadline) -> list[str]:
+        """Take no more work, finish what is queued until the deadline, end the thread; the name of a thread that stays."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+            thread = self._thread
+        late = join([thread], deadline) if thread is not None else []
+        if late:
+            with self._changed:
+                self._work.clear()
+        return late
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._work:
+                    if self._stopped:
+                        return
+                    self._changed.wait()
+                work = self._work.popleft()
+            try:
+                work()
+            except Exception:
+                log.exception("%s: a callback failed", self.name)

@@ -1,0 +1,1 @@
+"""Moving messages: bytes in, bytes out, no knowledge of MCP methods."""

@@ -1,0 +1,70 @@
+"""What every transport offers, and what it needs from whoever drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from ..concurrency.deadline import Deadline
+from ..errors import SynclineError
+
+
+@dataclass
+class Outgoing:
+    """One JSON-RPC message on its way out.
+
+    Attributes:
+        frame: The encoded message: one line of UTF-8 JSON, without the newline.
+        kind: What it is.
+        method: Its method; for a response the method that it answers.
+        id: Its JSON-RPC id; None for a notification.
+        headers: HTTP headers that mirror the message (revision, method, name, parameters); other transports ignore them.
+        repeatable: It may be sent again when a connection breaks before any byte of an answer came.
+    """
+
+    frame: bytes
+    kind: Literal["request", "notification", "response"]
+    method: str
+    id: int | str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeatable: bool = False
+
+
+class Sink(Protocol):
+    """Where a transport delivers. Called on reader threads: it must not block."""
+
+    def received(self, data: bytes, origin: Outgoing | None = None, status: int | None = None) -> bool:
+        """One received JSON text: a message, or a batch of them.
+
+        ``origin`` is the request whose own HTTP answer carried it and ``status`` that answer's status; both None where
+        all messages share a channel. True once the origin has its answer. Never raises: bad input becomes a finding.
+        """
+
+    def finding(self, code: str, place: str, raw: object) -> None:
+        """A fault that was forgiven."""
+
+    def lost(self, error: SynclineError) -> None:
+        """The transport has ended by itself; no call can be answered any more. At most once, not after ``close()``."""
+
+
+class Transport(Protocol):
+    """A way to one server."""
+
+    def start(self, sink: Sink, deadline: Deadline) -> None:
+        """Open it. Blocks at most until the deadline; raises ``ConnectFailed`` if the server cannot be reached."""
+
+    def send(self, message: Outgoing, deadline: Deadline) -> None:
+        """Send one message; safe from several threads at once.
+
+        Over a shared channel (stdio, memory) this returns once the bytes are out. Over HTTP a request's own answer is
+        read here, in the calling thread, and handed to the sink before this returns.
+        Raises ``RequestTimeout`` at the deadline, ``TransportError`` if the way is broken, ``ConnectionClosed`` after
+        ``close()``, which also ends a send that is blocked.
+        """
+
+    def close(self, deadline: Deadline) -> None:
+        """Give everything back and end what is blocked; idempotent, from any thread, done by the deadline."""
+
+    def disown(self) -> None:
+        """We are a forked child: close our copies of file descriptors, touch neither server nor session."""
