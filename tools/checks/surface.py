@@ -1,0 +1,36 @@
+"""The dependency surface: each import from outside is declared, each declaration is used."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+
+OURS = {"syncline", "syncline_wire"}
+IMPORTED_AS = {"jsonschema-rs": "jsonschema_rs", "sseclient-py": "sseclient", "typing-extensions": "typing_extensions"}
+
+
+def outside(folder: Path) -> set[str]:
+    """Top names of the modules that code below a folder imports and that are neither its own nor the standard library's."""
+    found: set[str] = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Import):
+                found.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                found.add(node.module.partition(".")[0])
+    return found - OURS - sys.stdlib_module_names
+
+
+def declared(distribution: str = "syncline") -> dict[str, str]:
+    """Import name → extra ("" for none), of every requirement that an installed distribution declares."""
+    names: dict[str, str] = {}
+    for requirement in metadata.requires(distribution) or []:
+        match = re.match(r"([\w.-]+)", requirement)
+        assert match, requirement
+        extra = re.search(r"extra == ['\"](\w+)['\"]", requirement)
+        if match[1] != distribution:
+            names[IMPORTED_AS.get(match[1], match[1])] = extra[1] if extra else ""
+    return names
