@@ -1,0 +1,1 @@
+"""The blocking MCP client for Python."""

@@ -1,0 +1,1 @@
+"""Joining engine, transport and threads into a connection."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from ..concurrency.deadline import Deadline
-from ..errors import SynclineError
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import SynclineError
 
 
 @dataclass
