@@ -153,7 +153,7 @@ def conformance(session: nox.Session) -> None:
     """The official suite, under the strict rule, with the list of what must pass."""
     session.install(".", *group("node"))
     programs = npm_install(session, "tests/conformance")
-    session.run("python", "tests/conformance/run.py", "--suite", str(programs), *session.posargs)
+    session.run("python", "-m", "tests.conformance.run", "--suite", str(programs), *session.posargs)
 
 
 @nox.session(default=False)

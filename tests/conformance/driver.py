@@ -1,0 +1,101 @@
+"""The client under the official conformance suite: `driver.py URL`, with the scenario in the environment.
+
+Every answer is asserted, so that the exit status means something: the suite itself only sees what the client sends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import syncline
+
+SECONDS = 20  # less than the suite allows, so that a call that hangs is seen here first
+
+
+def connect(url: str, **options: Any) -> syncline.Client:
+    """Left to the client's own choice for the newest revision, else the revision of the run."""
+    revision = os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
+    version = "auto" if revision >= "2026-07-28" else revision
+    return syncline.connect(url, protocol_version=version, timeout=SECONDS, **options)
+
+
+def call_first_tool(url: str) -> None:
+    with connect(url) as client:
+        for tool in client.list_tools()[:1]:
+            client.call_tool(tool.name, {}).raise_for_error()
+
+
+def list_tools(url: str) -> None:
+    with connect(url) as client:
+        assert client.list_tools()
+
+
+def initialize(url: str) -> None:
+    with connect(url) as client:
+        client.list_tools()
+
+
+def add_numbers(url: str, **options: Any) -> None:
+    with connect(url, **options) as client:
+        assert "add_numbers" in [tool.name for tool in client.list_tools()]
+        result = client.call_tool("add_numbers", {"a": 5, "b": 3})
+        result.raise_for_error()
+        assert "8" in result.text, result.text
+
+
+def request_metadata(url: str) -> None:
+    add_numbers(url, capabilities={"roots": {}, "sampling": {}, "elicitation": {}})
+
+
+def every_method(url: str) -> None:
+    with connect(url) as client:
+        for tool in client.list_tools():
+            client.call_tool(tool.name, {}).raise_for_error()
+        for resource in client.list_resources():
+            assert client.read_resource(resource.uri).contents
+        for prompt in client.list_prompts():
+            assert client.get_prompt(prompt.name).messages
+
+
+def custom_headers(url: str) -> None:
+    calls = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])["toolCalls"]
+    assert calls
+    with connect(url) as client:
+        client.list_tools()
+        for call in calls:
+            client.call_tool(call["name"], call["arguments"]).raise_for_error()
+
+
+def invalid_tool_headers(url: str) -> None:
+    with connect(url) as client:
+        tools = client.list_tools()
+        assert "valid_tool" in [tool.name for tool in tools]
+        for tool in tools:
+            arguments = dict.fromkeys(tool.input_schema.get("properties", {}), "x")
+            client.call_tool(tool.name, arguments).raise_for_error()
+
+
+def echo_schema(url: str) -> None:
+    with connect(url) as client:
+        tools = {tool.name: tool for tool in client.list_tools()}
+        schema = tools["json_schema_2020_12_tool"].input_schema
+        client.call_tool("json_schema_echo", {"schema": schema}).raise_for_error()
+
+
+SCENARIOS: dict[str, Callable[[str], None]] = {
+    "initialize": initialize,
+    "tools_call": add_numbers,
+    "request-metadata": request_metadata,
+    "http-standard-headers": every_method,
+    "http-custom-headers": custom_headers,
+    "http-invalid-tool-headers": invalid_tool_headers,
+    "json-schema-ref-no-deref": list_tools,
+    "json-schema-2020-12-preservation": echo_schema,
+}
+
+if __name__ == "__main__":
+    SCENARIOS.get(os.environ["MCP_CONFORMANCE_SCENARIO"], call_first_tool)(sys.argv[-1])
