@@ -1,0 +1,76 @@
+"""What `import syncline` may load, what the package may depend on, and what the wheel may hold."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import syncline
+from tools.checks import coverage, surface, wheel
+from tools.checks.importtime import imported, over_budget
+
+PACKAGE = Path(syncline.__file__).parent
+WHOLE = [
+    "syncline/__init__.py",
+    "syncline/py.typed",
+    "syncline_wire/__init__.py",
+    "syncline_wire/py.typed",
+    "syncline-0.1.0.dist-info/METADATA",
+    "syncline-0.1.0.dist-info/licenses/LICENSE",
+    "syncline-0.1.0.dist-info/licenses/NOTICE",
+]
+
+
+def test_import_leaves_for_later_what_is_used_later() -> None:
+    names = [module.name for module in imported("syncline")]
+    assert "syncline" in names
+    assert list(over_budget(names)) == []
+
+
+def test_the_budget_sees_what_it_forbids() -> None:
+    assert list(over_budget(["json", "requests.adapters", "syncline_wire", "syncline_wire.v2025_11_25"])) == [
+        "requests.adapters",
+        "syncline_wire.v2025_11_25",
+    ]
+
+
+def test_every_import_is_declared_and_every_declaration_is_used() -> None:
+    core, cli = surface.outside(PACKAGE, without="cli"), surface.outside(PACKAGE / "cli")
+    wire = Path(str(metadata.distribution("syncline").locate_file("syncline_wire")))
+    declared = surface.declared()
+    always = {name for name, extra in declared.items() if not extra}
+    assert core | surface.outside(wire) <= always
+    assert cli <= always | {name for name, extra in declared.items() if extra == "cli"}
+    assert always - core - surface.outside(wire) == set()
+
+
+@pytest.mark.parametrize("missing", [name for name in WHOLE if "METADATA" not in name])
+def test_a_wheel_that_lacks_a_file_is_refused(missing: str) -> None:
+    assert list(wheel.problems(WHOLE)) == []
+    assert len(list(wheel.problems(name for name in WHOLE if name != missing))) == 1
+
+
+@pytest.mark.parametrize(
+    "stray", ["tests/test_x.py", "tools/x.py", "schema/pins.toml", "syncline/notes.txt", "sdk/x.py"]
+)
+def test_a_wheel_that_holds_a_stray_file_is_refused(stray: str) -> None:
+    assert len(list(wheel.problems([*WHOLE, stray]))) == 1
+
+
+def test_coverage_is_counted_by_room() -> None:
+    summary = {"covered_lines": 3, "num_statements": 4, "missing_lines": 1, "percent_covered": 75.0}
+    branches = {"covered_branches": 1, "num_branches": 2, "missing_branches": 1}
+    report = {
+        "files": {
+            "sdk/syncline/client.py": {"summary": {**summary, **branches}},
+            "sdk/syncline/protocol/a.py": {"summary": {**summary, **branches}},
+            "sdk/syncline/protocol/b.py": {"summary": {**summary, **branches}},
+        }
+    }
+    rooms = coverage.rooms(report)
+    assert {name: (room["covered_lines"], room["missing_branches"]) for name, room in rooms.items()} == {
+        "": (3, 1),
+        "protocol": (6, 2),
+    }
