@@ -10,6 +10,7 @@ import nox
 
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "uv|venv"
+nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False
 nox.options.reuse_venv = "yes"
 nox.options.sessions = [

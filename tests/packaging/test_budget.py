@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import syncline
-from tools.checks import coverage, surface, wheel
+from tools.checks import coverage, surface, totals, wheel
 from tools.checks.importtime import imported, over_budget
 
 PACKAGE = Path(syncline.__file__).parent
@@ -74,3 +74,13 @@ def test_coverage_is_counted_by_room() -> None:
         "": (3, 1),
         "protocol": (6, 2),
     }
+
+
+def test_totals_add_up_over_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert totals.main(str(tmp_path)) == 1
+    suite = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{}"/></testsuites>'
+    (tmp_path / "a.xml").write_text(suite.format(10, 0, 0, 1))
+    assert totals.main(str(tmp_path)) == 0
+    (tmp_path / "b.xml").write_text(suite.format(5, 1, 1, 0))
+    assert totals.main(str(tmp_path)) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "12 passed, 2 failed, 1 skipped"
