@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, cast
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -77,12 +77,13 @@ def brief(tone: str) -> str:
     return f"Tell me about the weather, in a {tone} tone."
 
 
-@server.completion()
 async def complete(ref: Any, argument: Any, context: Any) -> Completion:
     """Complete cities and tones by prefix."""
     values = CITIES if argument.name == "city" else ["dry", "warm"]
     return Completion(values=[value for value in values if value.startswith(argument.value)])
 
+
+cast("Any", server).completion()(complete)  # a decorator without types
 
 if __name__ == "__main__":
     if sys.argv[1] == "stdio":
