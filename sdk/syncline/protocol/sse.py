@@ -1,0 +1,170 @@
+"""Server-sent events (HTML Living Standard, 9.2): bytes in, events out.
+
+sseclient-py parses the blocks. It is handed complete blocks only, because of its own it would dispatch a truncated last
+event, stumble over a byte order mark and lose blocks that carry nothing but ``id`` or ``retry``. The commonest blocks
+(any ``event`` and ``id`` lines, then ``data`` lines) are cut out here, in a few calls that each run over the whole block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sseclient import SSEClient
+
+from syncline.errors import InvalidMessage
+
+#: The longest reconnection delay that is accepted, in milliseconds: one day.
+MAX_RETRY = 86_400_000
+#: Bytes of an event over the limit that are kept to show it.
+KEPT = 8192
+#: Bytes that sseclient may copy for one block: it copies what it has of a block once for each of its lines.
+MAX_COPIED = 1 << 32
+
+_BOM = b"\xef\xbb\xbf"
+_COMMON = re.compile(rb"(?:event: ?(?P<event>[^\n]*)\n|id: ?(?P<id>[^\n\0]*)\n)*data: ?")
+#: Lines that count as if they were not there: ids with NUL, retries that are not all digits.
+_VOID = re.compile(rb"^(?:id:[^\n]*\0[^\n]*|retry(?!: ?[0-9]+$)[^\n]*)$", re.MULTILINE)
+
+
+class SseEvent(NamedTuple):
+    """One event.
+
+    Attributes:
+        event: Its type, ``message`` where it names none.
+        data: Its data as UTF-8; what was not UTF-8 has become U+FFFD.
+        id: The id that the event itself carries, None for none.
+    """
+
+    event: str
+    data: bytes
+    id: str | None
+
+
+class SseParser:
+    """Parses one event stream; however the bytes are cut, the same events come out, each at the end of its blank line.
+
+    Args:
+        limit: Bytes that one event may have, its field names included; None for no limit.
+
+    Attributes:
+        last_event_id: The id to resume from, ``""`` until one was seen; it stays over events without one.
+        retry: Milliseconds to wait before connecting again, None until the server said so.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.last_event_id = ""
+        self.retry: int | None = None
+        self._limit = limit
+        self._start: bytes | None = b""  # what has come of a possible byte order mark
+        self._after_cr = False
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._failure: InvalidMessage | None = None
+
+    @property
+    def partial(self) -> bool:
+        """An unfinished block is pending. At the end of the stream it is lost: it may have been cut off anywhere."""
+        return any(line and not line.startswith(b":") for line in b"".join(self._parts).split(b"\n"))
+
+    def feed(self, data: bytes) -> list[SseEvent]:
+        """The events that ``data`` completes; keep-alive comments complete none.
+
+        Raises ``InvalidMessage`` for an event over the limit, and from then on. Events that were complete before it are
+        returned first; the error then comes with the next call.
+        """
+        events: list[SseEvent] = []
+        if self._failure is None:
+            for block in self._blocks(data):
+                if self._limit is not None and len(block) > self._limit:
+                    self._fail(block, f"an event of over {self._limit} bytes")
+                elif block:
+                    event = self._event(block)
+                    if event is not None:
+                        events.append(event)
+                if self._failure is not None:
+                    break
+            self._check_pending()
+        if self._failure is not None and not events:
+            raise self._failure
+        return events
+
+    def _blocks(self, data: bytes) -> list[bytes]:
+        """Take in bytes; the blocks that are complete now, with LF as the only line end and without the last one."""
+        if self._start is not None:
+            data = self._start + data
+            if len(data) < len(_BOM) and _BOM.startswith(data):
+                self._start = data
+                return []
+            self._start = None
+            data = data.removeprefix(_BOM)
+        if not data:
+            return []
+        if self._after_cr and data.startswith(b"\n"):
+            data = data[1:]
+        self._after_cr = data.endswith(b"\r")
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if data.startswith(b"\n") and self._parts and self._parts[-1].endswith(b"\n"):
+            self._parts[-1] = self._parts[-1][:-1]
+            data = b"\n" + data
+        blocks = data.split(b"\n\n")
+        rest = blocks.pop()
+        if blocks:
+            blocks[0] = b"".join([*self._parts, blocks[0]])
+            self._parts, self._size = [], 0
+        if rest:
+            self._parts.append(rest)
+            self._size += len(rest)
+        return blocks
+
+    def _check_pending(self) -> None:
+        if self._limit is not None and self._size > self._limit:
+            pending = b"".join(self._parts)
+            if len(pending.rstrip(b"\n")) > self._limit:
+                self._fail(pending, f"an event of over {self._limit} bytes")
+
+    def _fail(self, block: bytes, reason: str) -> None:
+        self._failure = InvalidMessage(reason, raw=block[:KEPT])
+        self._parts, self._size = [], 0
+
+    def _event(self, block: bytes) -> SseEvent | None:
+        head = _COMMON.match(block)
+        if head is not None:
+            data = block[head.end() :]
+            if b"\n" in data:
+                if data.count(b"\n") != data.count(b"\ndata: "):
+                    return self._uncommon(block)
+                data = data.replace(b"\ndata: ", b"\n")
+            own_id = _text(head["id"])
+            if own_id is not None:
+                self.last_event_id = own_id
+            return SseEvent(_text(head["event"]) or "message", _utf8(data), own_id)
+        return self._uncommon(block)
+
+    def _uncommon(self, block: bytes) -> SseEvent | None:
+        """Any block, through sseclient. It drops a block without data, so each gets one more line of it, taken off after."""
+        if block.count(b"\n") * len(block) > MAX_COPIED:
+            self._fail(block, "an event of too many lines")
+            return None
+        source = iter([_VOID.sub(b":", _utf8(block)) + b"\ndata"])
+        event = next(iter(SSEClient(source).events()))
+        if event.retry is not None:
+            self.retry = min(int(event.retry.lstrip("0")[:9] or "0"), MAX_RETRY)
+        if event.id is not None:
+            self.last_event_id = event.id
+        return SseEvent(event.event, event.data[:-1].encode(), event.id) if event.data else None
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _utf8(data: bytes) -> bytes:
+    if data.isascii():
+        return data
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace").encode()
+    return data
