@@ -1,0 +1,182 @@
+# Generated from schema/ by tools/codegen. Do not edit: change the inputs and run `nox -s generate`.
+"""Which methods each revision and extension has, and which models carry them."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class Method(NamedTuple):
+    """One method.
+
+    Attributes:
+        kind: A request, a notification, or a question that a server puts into an ``input_required`` result.
+        sender: Who may send it.
+        params: Name of the class of its parameters; None where they are plain JSON or absent.
+        result: Name of the class of its result; None for a notification.
+        asks: Whether the answer may be ``input_required`` instead of the result.
+    """
+
+    kind: Literal["request", "notification", "input"]
+    sender: Literal["client", "server", "both"]
+    params: str | None
+    result: str | None
+    asks: bool = False
+
+
+METHODS: dict[str, dict[str, Method]] = {
+    "2024-11-05": {
+        "completion/complete": Method("request", "client", "CompleteRequestParams", "CompleteResult", False),
+        "initialize": Method("request", "client", "InitializeRequestParams", "InitializeResult", False),
+        "logging/setLevel": Method("request", "client", "SetLevelRequestParams", "EmptyResult", False),
+        "notifications/cancelled": Method("notification", "both", "CancelledNotificationParams", None, False),
+        "notifications/initialized": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/message": Method("notification", "server", "LoggingMessageNotificationParams", None, False),
+        "notifications/progress": Method("notification", "both", "ProgressNotificationParams", None, False),
+        "notifications/prompts/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/updated": Method("notification", "server", "ResourceUpdatedNotificationParams", None, False),
+        "notifications/roots/list_changed": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/tools/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "ping": Method("request", "both", "RequestParams", "EmptyResult", False),
+        "prompts/get": Method("request", "client", "GetPromptRequestParams", "GetPromptResult", False),
+        "prompts/list": Method("request", "client", "PaginatedRequestParams", "ListPromptsResult", False),
+        "resources/list": Method("request", "client", "PaginatedRequestParams", "ListResourcesResult", False),
+        "resources/read": Method("request", "client", "ReadResourceRequestParams", "ReadResourceResult", False),
+        "resources/subscribe": Method("request", "client", "SubscribeRequestParams", "EmptyResult", False),
+        "resources/templates/list": Method("request", "client", "PaginatedRequestParams", "ListResourceTemplatesResult", False),
+        "resources/unsubscribe": Method("request", "client", "UnsubscribeRequestParams", "EmptyResult", False),
+        "roots/list": Method("request", "server", "ListRootsRequestParams", "ListRootsResult", False),
+        "sampling/createMessage": Method("request", "server", "CreateMessageRequestParams", "CreateMessageResult", False),
+        "tools/call": Method("request", "client", "CallToolRequestParams", "CallToolResult", False),
+        "tools/list": Method("request", "client", "PaginatedRequestParams", "ListToolsResult", False),
+    },
+    "2025-03-26": {
+        "completion/complete": Method("request", "client", "CompleteRequestParams", "CompleteResult", False),
+        "initialize": Method("request", "client", "InitializeRequestParams", "InitializeResult", False),
+        "logging/setLevel": Method("request", "client", "SetLevelRequestParams", "EmptyResult", False),
+        "notifications/cancelled": Method("notification", "both", "CancelledNotificationParams", None, False),
+        "notifications/initialized": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/message": Method("notification", "server", "LoggingMessageNotificationParams", None, False),
+        "notifications/progress": Method("notification", "both", "ProgressNotificationParams", None, False),
+        "notifications/prompts/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/updated": Method("notification", "server", "ResourceUpdatedNotificationParams", None, False),
+        "notifications/roots/list_changed": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/tools/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "ping": Method("request", "both", "RequestParams", "EmptyResult", False),
+        "prompts/get": Method("request", "client", "GetPromptRequestParams", "GetPromptResult", False),
+        "prompts/list": Method("request", "client", "PaginatedRequestParams", "ListPromptsResult", False),
+        "resources/list": Method("request", "client", "PaginatedRequestParams", "ListResourcesResult", False),
+        "resources/read": Method("request", "client", "ReadResourceRequestParams", "ReadResourceResult", False),
+        "resources/subscribe": Method("request", "client", "SubscribeRequestParams", "EmptyResult", False),
+        "resources/templates/list": Method("request", "client", "PaginatedRequestParams", "ListResourceTemplatesResult", False),
+        "resources/unsubscribe": Method("request", "client", "UnsubscribeRequestParams", "EmptyResult", False),
+        "roots/list": Method("request", "server", "ListRootsRequestParams", "ListRootsResult", False),
+        "sampling/createMessage": Method("request", "server", "CreateMessageRequestParams", "CreateMessageResult", False),
+        "tools/call": Method("request", "client", "CallToolRequestParams", "CallToolResult", False),
+        "tools/list": Method("request", "client", "PaginatedRequestParams", "ListToolsResult", False),
+    },
+    "2025-06-18": {
+        "completion/complete": Method("request", "client", "CompleteRequestParams", "CompleteResult", False),
+        "elicitation/create": Method("request", "server", "ElicitRequestParams", "ElicitResult", False),
+        "initialize": Method("request", "client", "InitializeRequestParams", "InitializeResult", False),
+        "logging/setLevel": Method("request", "client", "SetLevelRequestParams", "EmptyResult", False),
+        "notifications/cancelled": Method("notification", "both", "CancelledNotificationParams", None, False),
+        "notifications/initialized": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/message": Method("notification", "server", "LoggingMessageNotificationParams", None, False),
+        "notifications/progress": Method("notification", "both", "ProgressNotificationParams", None, False),
+        "notifications/prompts/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/updated": Method("notification", "server", "ResourceUpdatedNotificationParams", None, False),
+        "notifications/roots/list_changed": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/tools/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "ping": Method("request", "both", "RequestParams", "EmptyResult", False),
+        "prompts/get": Method("request", "client", "GetPromptRequestParams", "GetPromptResult", False),
+        "prompts/list": Method("request", "client", "PaginatedRequestParams", "ListPromptsResult", False),
+        "resources/list": Method("request", "client", "PaginatedRequestParams", "ListResourcesResult", False),
+        "resources/read": Method("request", "client", "ReadResourceRequestParams", "ReadResourceResult", False),
+        "resources/subscribe": Method("request", "client", "SubscribeRequestParams", "EmptyResult", False),
+        "resources/templates/list": Method("request", "client", "PaginatedRequestParams", "ListResourceTemplatesResult", False),
+        "resources/unsubscribe": Method("request", "client", "UnsubscribeRequestParams", "EmptyResult", False),
+        "roots/list": Method("request", "server", "ListRootsRequestParams", "ListRootsResult", False),
+        "sampling/createMessage": Method("request", "server", "CreateMessageRequestParams", "CreateMessageResult", False),
+        "tools/call": Method("request", "client", "CallToolRequestParams", "CallToolResult", False),
+        "tools/list": Method("request", "client", "PaginatedRequestParams", "ListToolsResult", False),
+    },
+    "2025-11-25": {
+        "completion/complete": Method("request", "client", "CompleteRequestParams", "CompleteResult", False),
+        "elicitation/create": Method("request", "server", "ElicitRequestParams", "ElicitResult", False),
+        "initialize": Method("request", "client", "InitializeRequestParams", "InitializeResult", False),
+        "logging/setLevel": Method("request", "client", "SetLevelRequestParams", "EmptyResult", False),
+        "notifications/cancelled": Method("notification", "both", "CancelledNotificationParams", None, False),
+        "notifications/elicitation/complete": Method("notification", "server", "ElicitationCompleteNotificationParams", None, False),
+        "notifications/initialized": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/message": Method("notification", "server", "LoggingMessageNotificationParams", None, False),
+        "notifications/progress": Method("notification", "both", "ProgressNotificationParams", None, False),
+        "notifications/prompts/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/updated": Method("notification", "server", "ResourceUpdatedNotificationParams", None, False),
+        "notifications/roots/list_changed": Method("notification", "client", "NotificationParams", None, False),
+        "notifications/tasks/status": Method("notification", "both", "TaskStatusNotificationParams", None, False),
+        "notifications/tools/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "ping": Method("request", "both", "RequestParams", "EmptyResult", False),
+        "prompts/get": Method("request", "client", "GetPromptRequestParams", "GetPromptResult", False),
+        "prompts/list": Method("request", "client", "PaginatedRequestParams", "ListPromptsResult", False),
+        "resources/list": Method("request", "client", "PaginatedRequestParams", "ListResourcesResult", False),
+        "resources/read": Method("request", "client", "ReadResourceRequestParams", "ReadResourceResult", False),
+        "resources/subscribe": Method("request", "client", "SubscribeRequestParams", "EmptyResult", False),
+        "resources/templates/list": Method("request", "client", "PaginatedRequestParams", "ListResourceTemplatesResult", False),
+        "resources/unsubscribe": Method("request", "client", "UnsubscribeRequestParams", "EmptyResult", False),
+        "roots/list": Method("request", "server", "RequestParams", "ListRootsResult", False),
+        "sampling/createMessage": Method("request", "server", "CreateMessageRequestParams", "CreateMessageResult", False),
+        "tasks/cancel": Method("request", "both", "CancelTaskRequestParams", "CancelTaskResult", False),
+        "tasks/get": Method("request", "both", "GetTaskRequestParams", "GetTaskResult", False),
+        "tasks/list": Method("request", "both", "PaginatedRequestParams", "ListTasksResult", False),
+        "tasks/result": Method("request", "both", "GetTaskPayloadRequestParams", "GetTaskPayloadResult", False),
+        "tools/call": Method("request", "client", "CallToolRequestParams", "CallToolResult", False),
+        "tools/list": Method("request", "client", "PaginatedRequestParams", "ListToolsResult", False),
+    },
+    "2026-07-28": {
+        "completion/complete": Method("request", "client", "CompleteRequestParams", "CompleteResult", False),
+        "elicitation/create": Method("input", "server", "ElicitRequestParams", "ElicitResult", False),
+        "notifications/cancelled": Method("notification", "both", "CancelledNotificationParams", None, False),
+        "notifications/message": Method("notification", "server", "LoggingMessageNotificationParams", None, False),
+        "notifications/progress": Method("notification", "server", "ProgressNotificationParams", None, False),
+        "notifications/prompts/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/resources/updated": Method("notification", "server", "ResourceUpdatedNotificationParams", None, False),
+        "notifications/subscriptions/acknowledged": Method("notification", "server", "SubscriptionsAcknowledgedNotificationParams", None, False),
+        "notifications/tools/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "prompts/get": Method("request", "client", "GetPromptRequestParams", "GetPromptResult", True),
+        "prompts/list": Method("request", "client", "PaginatedRequestParams", "ListPromptsResult", False),
+        "resources/list": Method("request", "client", "PaginatedRequestParams", "ListResourcesResult", False),
+        "resources/read": Method("request", "client", "ReadResourceRequestParams", "ReadResourceResult", True),
+        "resources/templates/list": Method("request", "client", "PaginatedRequestParams", "ListResourceTemplatesResult", False),
+        "roots/list": Method("input", "server", "ListRootsRequestParams", "ListRootsResult", False),
+        "sampling/createMessage": Method("input", "server", "CreateMessageRequestParams", "CreateMessageResult", False),
+        "server/discover": Method("request", "client", "RequestParams", "DiscoverResult", False),
+        "subscriptions/listen": Method("request", "client", "SubscriptionsListenRequestParams", "SubscriptionsListenResult", False),
+        "tools/call": Method("request", "client", "CallToolRequestParams", "CallToolResult", True),
+        "tools/list": Method("request", "client", "PaginatedRequestParams", "ListToolsResult", False),
+    },
+    "tasks": {
+        "notifications/tasks": Method("notification", "server", "TaskStatusNotificationParams", None, False),
+        "tasks/cancel": Method("request", "client", "CancelTaskRequestParams", "CancelTaskResult", False),
+        "tasks/get": Method("request", "client", "GetTaskRequestParams", "GetTaskResult", False),
+        "tasks/update": Method("request", "client", "UpdateTaskRequestParams", "UpdateTaskResult", False),
+    },
+    "events": {
+        "events/list": Method("request", "client", "ListEventsRequestParams", "ListEventsResult", False),
+        "events/poll": Method("request", "client", "PollEventsRequestParams", "PollEventsResult", False),
+        "events/stream": Method("request", "client", "StreamEventsRequestParams", "StreamEventsResult", False),
+        "events/subscribe": Method("request", "client", "SubscribeEventsRequestParams", "SubscribeEventsResult", False),
+        "events/unsubscribe": Method("request", "client", "UnsubscribeEventsRequestParams", "UnsubscribeEventsResult", False),
+        "notifications/events/active": Method("notification", "server", "EventsActiveNotificationParams", None, False),
+        "notifications/events/error": Method("notification", "server", "EventsErrorNotificationParams", None, False),
+        "notifications/events/event": Method("notification", "server", "EventOccurrence", None, False),
+        "notifications/events/heartbeat": Method("notification", "server", "EventsHeartbeatNotificationParams", None, False),
+        "notifications/events/list_changed": Method("notification", "server", "NotificationParams", None, False),
+        "notifications/events/terminated": Method("notification", "server", "EventsTerminatedNotificationParams", None, False),
+    },
+}

@@ -1,0 +1,1264 @@
+# Generated from schema/2024-11-05/schema.json by tools/codegen. Do not edit: change the inputs and run `nox -s generate`.
+
+# ruff: noqa
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from syncline_wire.base import NullKeepingModel, ReadResult, ToolResult, WireModel
+from typing_extensions import TypeAliasType
+
+
+class AnnotatedModel(WireModel):
+    """
+    Base of what can carry annotations.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    annotations: Annotations | None = None
+
+
+class Annotations(WireModel):
+    """
+    Hints to the client about who a piece of content is for and how much it matters.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    audience: list[Role] | None = None
+    """Who it is meant for."""
+    priority: Annotated[int | float | None, Field(ge=0.0, le=1.0)] = None
+    """How much it matters, from 0 to 1."""
+
+
+class BlobResourceContents(WireModel):
+    """
+    A binary part of a resource, as Base64.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    blob: str
+    """The bytes, as Base64 (RFC 4648)."""
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
+    """The media type, where it is known."""
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class CallToolRequest(WireModel):
+    """
+    `tools/call`: run a tool.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["tools/call"] = "tools/call"
+    params: CallToolRequestParams
+
+
+class CallToolRequestParams(WireModel):
+    """
+    Which tool to run and with what arguments.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    arguments: dict[str, Any] | None = None
+    name: str
+    """The tool's name."""
+
+
+class CallToolResult(ToolResult):
+    """
+    What a tool returned, including a failure of the tool itself.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    content: list[Content]
+    """What the tool says, for a model or a person."""
+    is_error: Annotated[bool, Field(alias="isError")] = False
+    """Whether the tool failed; the content then tells how."""
+
+
+class CancelledNotification(WireModel):
+    """
+    `notifications/cancelled`: the sender has lost interest in a request.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/cancelled"] = "notifications/cancelled"
+    params: CancelledNotificationParams
+
+
+class CancelledNotificationParams(WireModel):
+    """
+    Which request is no longer wanted, and why.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    reason: str | None = None
+    request_id: Annotated[RequestId, Field(alias="requestId")]
+
+
+class ClientCapabilities(WireModel):
+    """
+    What the client is able and willing to do for the server.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    experimental: dict[str, dict[str, Any]] | None = None
+    roots: RootsCapability | None = None
+    sampling: dict[str, Any] | None = None
+
+
+class CompleteRequest(WireModel):
+    """
+    `completion/complete`: ask how a half-typed value might go on.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["completion/complete"] = "completion/complete"
+    params: CompleteRequestParams
+
+
+class CompleteRequestParams(WireModel):
+    """
+    Which argument of which prompt or template is being typed.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    argument: CompletionArgument
+    ref: Annotated[PromptReference | ResourceReference, Field(discriminator="type")]
+
+
+class CompleteResult(WireModel):
+    """
+    Proposals for the value that is being typed.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    completion: Completion
+
+
+class Completion(WireModel):
+    """
+    The proposals themselves and how many more there are.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    has_more: Annotated[bool | None, Field(alias="hasMore")] = None
+    """Whether there are more than are listed here."""
+    total: int | None = None
+    """How many there are, where the server knows."""
+    values: list[str]
+    """The proposals, best first, at most 100."""
+
+
+class CompletionArgument(WireModel):
+    """
+    The argument being typed: its name and what is there so far.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    name: str
+    """The name for programs."""
+    value: str
+
+
+class CreateMessageRequest(WireModel):
+    """
+    `sampling/createMessage`: the server asks for a completion from the client's model.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["sampling/createMessage"] = "sampling/createMessage"
+    params: CreateMessageRequestParams
+
+
+class CreateMessageRequestParams(WireModel):
+    """
+    The conversation to continue, and wishes about the model.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    include_context: Annotated[Literal["allServers", "none", "thisServer"] | None, Field(alias="includeContext")] = None
+    max_tokens: Annotated[int, Field(alias="maxTokens")]
+    messages: list[SamplingMessage]
+    metadata: dict[str, Any] | None = None
+    model_preferences: Annotated[ModelPreferences | None, Field(alias="modelPreferences")] = None
+    stop_sequences: Annotated[list[str] | None, Field(alias="stopSequences")] = None
+    system_prompt: Annotated[str | None, Field(alias="systemPrompt")] = None
+    temperature: int | float | None = None
+
+
+class CreateMessageResult(WireModel):
+    """
+    What the client's model said.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    content: Annotated[TextContent | ImageContent, Field(discriminator="type")]
+    model: str
+    role: Role
+    stop_reason: Annotated[str | None, Field(alias="stopReason")] = None
+
+
+Cursor = TypeAliasType("Cursor", str)
+"""
+A position in a listing, meaningful only to the server that made it.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class EmbeddedResource(WireModel):
+    """
+    A resource with its contents, inside other content.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    annotations: Annotations | None = None
+    resource: TextResourceContents | BlobResourceContents
+    type: Literal["resource"] = "resource"
+
+
+class Error(WireModel):
+    """
+    What went wrong with a request, by JSON-RPC.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    code: int
+    data: Any | None = None
+    message: str
+
+
+class GetPromptRequest(WireModel):
+    """
+    `prompts/get`: have a prompt filled in.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["prompts/get"] = "prompts/get"
+    params: GetPromptRequestParams
+
+
+class GetPromptRequestParams(WireModel):
+    """
+    Which prompt, with what arguments.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    arguments: dict[str, str] | None = None
+    name: str
+    """The name for programs."""
+
+
+class GetPromptResult(WireModel):
+    """
+    The messages of a prompt, filled in.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    description: str | None = None
+    """What it is, in a sentence or two."""
+    messages: list[PromptMessage]
+    """The conversation so far, in order."""
+
+
+class ImageContent(WireModel):
+    """
+    A picture, as Base64 with its media type.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    annotations: Annotations | None = None
+    data: str
+    mime_type: Annotated[str, Field(alias="mimeType")]
+    """The media type, where it is known."""
+    type: Literal["image"] = "image"
+
+
+class Implementation(WireModel):
+    """
+    Who a client or server is: name, version and things to show.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    name: str
+    """A name for programs."""
+    version: str
+    """Its version, in its own way of counting."""
+
+
+class InitializeRequest(WireModel):
+    """
+    `initialize`: the first message of the handshake revisions.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["initialize"] = "initialize"
+    params: InitializeRequestParams
+
+
+class InitializeRequestParams(WireModel):
+    """
+    Who the client is, what it can do, which revision it would like.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    capabilities: ClientCapabilities
+    client_info: Annotated[Implementation, Field(alias="clientInfo")]
+    protocol_version: Annotated[str, Field(alias="protocolVersion")]
+
+
+class InitializeResult(WireModel):
+    """
+    Who the server is, what it can do, which revision it chose.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    capabilities: ServerCapabilities
+    instructions: str | None = None
+    """How the server is best used, for a model to read."""
+    protocol_version: Annotated[str, Field(alias="protocolVersion")]
+    """The revision that the server chose."""
+    server_info: Annotated[Implementation, Field(alias="serverInfo")]
+
+
+class InitializedNotification(WireModel):
+    """
+    `notifications/initialized`: the client has read the answer and the handshake is done.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/initialized"] = "notifications/initialized"
+    params: NotificationParams | None = None
+
+
+class JSONRPCError(WireModel):
+    """
+    An error answer.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    error: Error
+    id: RequestId
+    jsonrpc: Literal["2.0"] = "2.0"
+
+
+class JSONRPCNotification(WireModel):
+    """
+    A message that expects no answer.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    jsonrpc: Literal["2.0"] = "2.0"
+    method: str
+    params: NotificationParams | None = None
+
+
+class JSONRPCRequest(WireModel):
+    """
+    A message that expects an answer.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    id: RequestId
+    jsonrpc: Literal["2.0"] = "2.0"
+    method: str
+    params: RequestParams | None = None
+
+
+class JSONRPCResponse(WireModel):
+    """
+    An answer.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    id: RequestId
+    jsonrpc: Literal["2.0"] = "2.0"
+    result: Result
+
+
+JSONRPCMessage = TypeAliasType("JSONRPCMessage", JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError)
+"""
+Any message.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class ListPromptsRequest(WireModel):
+    """
+    `prompts/list`: ask which prompts there are.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["prompts/list"] = "prompts/list"
+    params: PaginatedRequestParams | None = None
+
+
+class ListPromptsResult(WireModel):
+    """
+    One page of prompts.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+    """Where the next page begins; absent on the last one."""
+    prompts: list[Prompt]
+
+
+class ListResourceTemplatesRequest(WireModel):
+    """
+    `resources/templates/list`: ask which resource templates there are.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["resources/templates/list"] = "resources/templates/list"
+    params: PaginatedRequestParams | None = None
+
+
+class ListResourceTemplatesResult(WireModel):
+    """
+    One page of resource templates.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+    """Where the next page begins; absent on the last one."""
+    resource_templates: Annotated[list[ResourceTemplate], Field(alias="resourceTemplates")]
+
+
+class ListResourcesRequest(WireModel):
+    """
+    `resources/list`: ask which resources there are.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["resources/list"] = "resources/list"
+    params: PaginatedRequestParams | None = None
+
+
+class ListResourcesResult(WireModel):
+    """
+    One page of resources.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+    """Where the next page begins; absent on the last one."""
+    resources: list[Resource]
+
+
+class ListRootsRequest(WireModel):
+    """
+    `roots/list`: the server asks where it may work.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["roots/list"] = "roots/list"
+    params: ListRootsRequestParams | None = None
+
+
+class ListRootsRequestParams(WireModel):
+    """
+    Nothing but metadata.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[RequestMeta | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+
+
+class ListRootsResult(WireModel):
+    """
+    The places where a server may work.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    roots: list[Root]
+
+
+class ListToolsRequest(WireModel):
+    """
+    `tools/list`: ask which tools there are.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["tools/list"] = "tools/list"
+    params: PaginatedRequestParams | None = None
+
+
+class ListToolsResult(WireModel):
+    """
+    One page of tools.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+    """Where the next page begins; absent on the last one."""
+    tools: list[Tool]
+
+
+LoggingLevel = TypeAliasType("LoggingLevel", Literal["alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"])
+"""
+How grave a log message is, by the names of RFC 5424.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class LoggingMessageNotification(WireModel):
+    """
+    `notifications/message`: a log message of the server.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/message"] = "notifications/message"
+    params: LoggingMessageNotificationParams
+
+
+class LoggingMessageNotificationParams(NullKeepingModel):
+    """
+    The log message.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    data: Any
+    """The message: any JSON, null included."""
+    level: LoggingLevel
+    logger: str | None = None
+
+
+class ModelHint(WireModel):
+    """
+    A model that would be welcome.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    name: str | None = None
+    """The name for programs."""
+
+
+class ModelPreferences(WireModel):
+    """
+    What matters in the choice of a model; the client decides.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    cost_priority: Annotated[int | float | None, Field(alias="costPriority", ge=0.0, le=1.0)] = None
+    hints: list[ModelHint] | None = None
+    intelligence_priority: Annotated[int | float | None, Field(alias="intelligencePriority", ge=0.0, le=1.0)] = None
+    speed_priority: Annotated[int | float | None, Field(alias="speedPriority", ge=0.0, le=1.0)] = None
+
+
+class Notification(WireModel):
+    """
+    Base of notifications.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: str
+    params: NotificationParams | None = None
+
+
+class NotificationParams(WireModel):
+    """
+    Base of the parameters of notifications.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+
+
+class PaginatedRequest(WireModel):
+    """
+    Base of requests for one page of a listing.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: str
+    params: PaginatedRequestParams | None = None
+
+
+class PaginatedRequestParams(WireModel):
+    """
+    Where in the listing to go on.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    cursor: str | None = None
+    """A position that the server gave out; null or absent where there is none."""
+
+
+class PaginatedResult(WireModel):
+    """
+    Base of results that hold one page of a listing.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+    """Where the next page begins; absent on the last one."""
+
+
+class PingRequest(WireModel):
+    """
+    `ping`: are you there?
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["ping"] = "ping"
+    params: RequestParams | None = None
+
+
+class ProgressNotification(WireModel):
+    """
+    `notifications/progress`: how far a request has come.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/progress"] = "notifications/progress"
+    params: ProgressNotificationParams
+
+
+class ProgressNotificationParams(WireModel):
+    """
+    How far, of how much, for which request.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    progress: int | float
+    """How far it has come; it only grows."""
+    progress_token: Annotated[ProgressToken, Field(alias="progressToken")]
+    total: int | float | None = None
+    """How far it will go, where that is known."""
+
+
+ProgressToken = TypeAliasType("ProgressToken", str | int)
+"""
+What ties progress to the request it belongs to.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class Prompt(WireModel):
+    """
+    A prompt that can be filled in.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    arguments: list[PromptArgument] | None = None
+    description: str | None = None
+    """What it is, in a sentence or two."""
+    name: str
+    """The name for programs."""
+
+
+class PromptArgument(WireModel):
+    """
+    One blank in a prompt.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    description: str | None = None
+    """What it is, in a sentence or two."""
+    name: str
+    """The name for programs."""
+    required: bool | None = None
+    """Whether it must be filled in."""
+
+
+class PromptListChangedNotification(WireModel):
+    """
+    `notifications/prompts/list_changed`: the prompts are not what they were.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/prompts/list_changed"] = "notifications/prompts/list_changed"
+    params: NotificationParams | None = None
+
+
+class PromptMessage(WireModel):
+    """
+    One message of a prompt.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    content: Annotated[TextContent | ImageContent | EmbeddedResource, Field(discriminator="type")]
+    role: Role
+
+
+class PromptReference(WireModel):
+    """
+    A prompt, by name.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    name: str
+    """The name for programs."""
+    type: Literal["ref/prompt"] = "ref/prompt"
+
+
+class PromptsCapability(WireModel):
+    """
+    What a server can do with prompts.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    list_changed: Annotated[bool | None, Field(alias="listChanged")] = None
+
+
+class ReadResourceRequest(WireModel):
+    """
+    `resources/read`: fetch a resource.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["resources/read"] = "resources/read"
+    params: ReadResourceRequestParams
+
+
+class ReadResourceRequestParams(WireModel):
+    """
+    Which resource to fetch.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class ReadResourceResult(ReadResult):
+    """
+    The contents of a resource, in one part or several.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+    contents: list[TextResourceContents | BlobResourceContents]
+    """The parts; several where one URI stands for many."""
+
+
+class Request(WireModel):
+    """
+    Base of requests.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: str
+    params: RequestParams | None = None
+
+
+RequestId = TypeAliasType("RequestId", str | int)
+"""
+What ties an answer to its request; a string is never equal to a number.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class RequestMeta(WireModel):
+    """
+    Metadata of a request.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    progress_token: Annotated[ProgressToken | None, Field(alias="progressToken")] = None
+
+
+class RequestParams(WireModel):
+    """
+    Base of the parameters of requests.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[RequestMeta | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+
+
+class Resource(WireModel):
+    """
+    Something that can be read, by its URI.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    annotations: Annotations | None = None
+    description: str | None = None
+    """What it is, in a sentence or two."""
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
+    """The media type, where it is known."""
+    name: str
+    """The name for programs."""
+    size: int | None = None
+    """Size of the raw contents in bytes."""
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class ResourceContents(WireModel):
+    """
+    Base of the parts of a resource.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
+    """The media type, where it is known."""
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class ResourceListChangedNotification(WireModel):
+    """
+    `notifications/resources/list_changed`: the resources are not what they were.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/resources/list_changed"] = "notifications/resources/list_changed"
+    params: NotificationParams | None = None
+
+
+class ResourceReference(WireModel):
+    """
+    A resource or template, by its URI.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    type: Literal["ref/resource"] = "ref/resource"
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class ResourceTemplate(WireModel):
+    """
+    A family of resources, by a URI with blanks.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    annotations: Annotations | None = None
+    description: str | None = None
+    """What it is, in a sentence or two."""
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
+    """The media type, where it is known."""
+    name: str
+    """The name for programs."""
+    uri_template: Annotated[str, Field(alias="uriTemplate")]
+    """The URI with blanks (RFC 6570)."""
+
+
+class ResourceUpdatedNotification(WireModel):
+    """
+    `notifications/resources/updated`: a resource is not what it was.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/resources/updated"] = "notifications/resources/updated"
+    params: ResourceUpdatedNotificationParams
+
+
+class ResourceUpdatedNotificationParams(WireModel):
+    """
+    Which resource.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class ResourcesCapability(WireModel):
+    """
+    What a server can do with resources.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    list_changed: Annotated[bool | None, Field(alias="listChanged")] = None
+    subscribe: bool | None = None
+
+
+class Result(WireModel):
+    """
+    Base of results.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
+    """Metadata under anybody's keys."""
+
+
+ClientResult = TypeAliasType("ClientResult", Result | CreateMessageResult | ListRootsResult)
+"""
+Any result that a client may send.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+EmptyResult = TypeAliasType("EmptyResult", Result)
+"""
+A result that says no more than that it worked.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+Role = TypeAliasType("Role", Literal["assistant", "user"])
+"""
+Who is speaking.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class Root(WireModel):
+    """
+    A place where a server may work.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    name: str | None = None
+    """The name for programs."""
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class RootsCapability(WireModel):
+    """
+    What a client can tell about roots.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    list_changed: Annotated[bool | None, Field(alias="listChanged")] = None
+
+
+class RootsListChangedNotification(WireModel):
+    """
+    `notifications/roots/list_changed`: the roots are not what they were.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/roots/list_changed"] = "notifications/roots/list_changed"
+    params: NotificationParams | None = None
+
+
+ClientNotification = TypeAliasType(
+    "ClientNotification",
+    Annotated[
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification,
+        Field(discriminator="method"),
+    ],
+)
+"""
+Any notification that a client may send.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class SamplingMessage(WireModel):
+    """
+    One message of a conversation with a model.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    content: Annotated[TextContent | ImageContent, Field(discriminator="type")]
+    role: Role
+
+
+class ServerCapabilities(WireModel):
+    """
+    What the server is able to do.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    experimental: dict[str, dict[str, Any]] | None = None
+    logging: dict[str, Any] | None = None
+    prompts: PromptsCapability | None = None
+    resources: ResourcesCapability | None = None
+    tools: ToolsCapability | None = None
+
+
+ServerRequest = TypeAliasType(
+    "ServerRequest", Annotated[PingRequest | CreateMessageRequest | ListRootsRequest, Field(discriminator="method")]
+)
+"""
+Any request that a server may send.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+ServerResult = TypeAliasType("ServerResult", Result | InitializeResult | ListResourcesResult | ListResourceTemplatesResult | ReadResourceResult | ListPromptsResult | GetPromptResult | ListToolsResult | CallToolResult | CompleteResult)
+"""
+Any result that a server may send.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class SetLevelRequest(WireModel):
+    """
+    `logging/setLevel`: ask for log messages from a level up.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["logging/setLevel"] = "logging/setLevel"
+    params: SetLevelRequestParams
+
+
+class SetLevelRequestParams(WireModel):
+    """
+    From which level up.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    level: LoggingLevel
+
+
+class SubscribeRequest(WireModel):
+    """
+    `resources/subscribe`: ask to hear when a resource changes.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["resources/subscribe"] = "resources/subscribe"
+    params: SubscribeRequestParams
+
+
+class SubscribeRequestParams(WireModel):
+    """
+    Which resource to hear about.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class TextContent(WireModel):
+    """
+    Text.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    annotations: Annotations | None = None
+    text: str
+    """The text."""
+    type: Literal["text"] = "text"
+
+
+Content = TypeAliasType(
+    "Content", Annotated[TextContent | ImageContent | EmbeddedResource, Field(discriminator="type")]
+)
+
+
+class TextResourceContents(WireModel):
+    """
+    A part of a resource that is text.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
+    """The media type, where it is known."""
+    text: str
+    """The text."""
+    uri: str
+    """The URI, exactly as the server spells it."""
+
+
+class Tool(WireModel):
+    """
+    Something the server can do when called.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    description: str | None = None
+    """What it is, in a sentence or two."""
+    name: str
+    """The name for programs."""
+    input_schema: Annotated[dict[str, Any], Field(alias="inputSchema")]
+    """JSON Schema of the arguments, as the server sent it."""
+
+
+class ToolListChangedNotification(WireModel):
+    """
+    `notifications/tools/list_changed`: the tools are not what they were.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["notifications/tools/list_changed"] = "notifications/tools/list_changed"
+    params: NotificationParams | None = None
+
+
+ServerNotification = TypeAliasType(
+    "ServerNotification",
+    Annotated[
+        CancelledNotification | ProgressNotification | ResourceListChangedNotification | ResourceUpdatedNotification | PromptListChangedNotification | ToolListChangedNotification | LoggingMessageNotification,
+        Field(discriminator="method"),
+    ],
+)
+"""
+Any notification that a server may send.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class ToolsCapability(WireModel):
+    """
+    What a server can do with tools.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    list_changed: Annotated[bool | None, Field(alias="listChanged")] = None
+
+
+class UnsubscribeRequest(WireModel):
+    """
+    `resources/unsubscribe`: no longer hear when a resource changes.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    method: Literal["resources/unsubscribe"] = "resources/unsubscribe"
+    params: UnsubscribeRequestParams
+
+
+ClientRequest = TypeAliasType(
+    "ClientRequest",
+    Annotated[
+        InitializeRequest | PingRequest | ListResourcesRequest | ListResourceTemplatesRequest | ReadResourceRequest | SubscribeRequest | UnsubscribeRequest | ListPromptsRequest | GetPromptRequest | ListToolsRequest | CallToolRequest | SetLevelRequest | CompleteRequest,
+        Field(discriminator="method"),
+    ],
+)
+"""
+Any request that a client may send.
+
+https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+"""
+
+
+class UnsubscribeRequestParams(WireModel):
+    """
+    Which resource is of no more interest.
+
+    https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
+    """
+
+    uri: str
+    """The URI, exactly as the server spells it."""

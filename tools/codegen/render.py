@@ -1,0 +1,59 @@
+"""The files of the wire package that are not models, from templates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from string import Template
+
+from .methods import Entry
+from .pins import Pin
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def header(source: str) -> str:
+    return _fill("header.txt", source=source)
+
+
+def base() -> str:
+    return header("tools/codegen/templates/base.py") + (TEMPLATES / "base.py").read_text()
+
+
+def init(pins: list[Pin]) -> str:
+    revisions = [pin.name for pin in pins if pin.is_revision]
+    exports = sorted(["MODULES", "NEWEST", "REVISIONS", "load", *(pin.module for pin in pins)])
+    return header("schema/pins.toml") + _fill(
+        "init.py.txt",
+        imports="\n".join(f"    from . import {pin.module} as {pin.module}" for pin in pins),
+        modules="\n".join(f'    "{pin.name}": "{pin.module}",' for pin in pins),
+        revisions=", ".join(f'"{name}"' for name in revisions) + ("," if len(revisions) == 1 else ""),
+        exports=", ".join(f'"{name}"' for name in exports),
+    )
+
+
+def methods(tables: dict[str, dict[str, Entry]]) -> str:
+    lines = []
+    for name, table in tables.items():
+        entries = [f"        {_text(method)}: Method({', '.join(map(_text, entry))})," for method, entry in table.items()]
+        lines += [f'    "{name}": {{', *entries, "    },"]
+    return header("schema/") + _fill("methods.py.txt", methods="\n".join(lines))
+
+
+def provenance(sources: dict[str, dict[str, str]], generator: str, options: str) -> str:
+    lines = []
+    for name, source in sources.items():
+        entries = [f"        {_text(key)}: {_text(value)}," for key, value in source.items()]
+        lines += [f'    "{name}": {{', *entries, "    },"]
+    return header("schema/pins.toml") + _fill(
+        "provenance.py.txt", generator=generator, options=options, sources="\n".join(lines)
+    )
+
+
+def _fill(template: str, **values: str) -> str:
+    return Template((TEMPLATES / template).read_text()).substitute(values)
+
+
+def _text(value: object) -> str:
+    """A Python literal; strings in double quotes, as everywhere in the repository."""
+    return json.dumps(value) if isinstance(value, str) else repr(value)
