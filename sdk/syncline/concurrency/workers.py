@@ -6,8 +6,14 @@ import collections
 import logging
 import threading
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from .deadline import Deadline
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Thread: TypeAlias = threading.Thread
 
 log = logging.getLogger("syncline.threads")
 
@@ -33,6 +39,11 @@ def join(threads: Iterable[threading.Thread], deadline: Deadline) -> list[str]:
             late.append(thread.name)
             log.warning("thread %s did not stop in time; a callback that never returns keeps it alive", thread.name)
     return late
+
+
+def among(threads: Iterable[threading.Thread]) -> bool:
+    """Whether the calling thread is one of them, and so cannot wait for them."""
+    return threading.current_thread() in threads
 
 
 class Lane:
