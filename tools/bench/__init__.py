@@ -1,0 +1,1 @@
+"""Benchmarks of the client, each beside a raw loop in the same round."""

@@ -1,0 +1,230 @@
+"""The clients that are compared: this one, the raw loop that does the least which is correct, and a script with requests.
+
+Their modules are imported by the class that needs them, so that each process pays for its own alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+Target = str | list[str]
+VERSION = {"25": "2025-11-25", "26": "2026-07-28"}
+ABOUT = {"name": "bench", "version": "1"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": VERSION["26"],
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": ABOUT,
+}
+
+
+class Client(Protocol):
+    def open(self, target: Target, era: str) -> None: ...
+    def list_tools(self) -> int: ...
+    def call(self, name: str, arguments: dict[str, Any]) -> str: ...
+    def close(self) -> None: ...
+
+
+class Syncline:
+    """The client of the project."""
+
+    def open(self, target: Target, era: str) -> None:
+        import syncline
+
+        self._client = syncline.connect(target, protocol_version=VERSION["25"] if era == "25" else "auto")
+        self._client.open()
+
+    def list_tools(self) -> int:
+        return len(self._client.list_tools())
+
+    def call(self, name: str, arguments: dict[str, Any]) -> str:
+        return self._client.call_tool(name, arguments).text
+
+    def close(self) -> None:
+        self._client.close()
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message on its way out; without an answer where it is a notification."""
+
+    body: bytes
+    method: str
+    name: str = ""
+    answered: bool = True
+
+
+class Raw:
+    """Messages as dicts; a subclass moves them."""
+
+    era: str
+    _number = 0
+
+    def open(self, target: Target, era: str) -> None:
+        self.era = era
+        self.start(target)
+        if era == "26":
+            self.rpc("server/discover", {})
+        else:
+            self.rpc("initialize", {"protocolVersion": VERSION[era], "capabilities": {}, "clientInfo": ABOUT})
+            method = "notifications/initialized"
+            self.exchange(Sent(self.message(method, {}, None), method, answered=False))
+
+    def start(self, target: Target) -> None:
+        raise NotImplementedError
+
+    def exchange(self, sent: Sent) -> Any:
+        raise NotImplementedError
+
+    def message(self, method: str, params: dict[str, Any], ident: int | None) -> bytes:
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        if ident is not None:
+            message["id"] = ident
+        message["params"] = params if self.era == "25" else {**params, "_meta": META}
+        return json.dumps(message).encode()
+
+    def rpc(self, method: str, params: dict[str, Any]) -> Any:
+        self._number = ident = self._number + 1
+        return self.exchange(Sent(self.message(method, params, ident), method, params.get("name", "")))["result"]
+
+    def list_tools(self) -> int:
+        page = self.rpc("tools/list", {})
+        count = len(page["tools"])
+        while cursor := page.get("nextCursor"):
+            page = self.rpc("tools/list", {"cursor": cursor})
+            count += len(page["tools"])
+        return count
+
+    def call(self, name: str, arguments: dict[str, Any]) -> str:
+        text: str = self.rpc("tools/call", {"name": name, "arguments": arguments})["content"][0]["text"]
+        return text
+
+    def headers(self, sent: Sent) -> dict[str, str]:
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": VERSION[self.era],
+        }
+        if self.era == "25":
+            headers["Mcp-Session-Id"] = "bench"
+        else:
+            headers["Mcp-Method"] = sent.method
+            if sent.name:
+                headers["Mcp-Name"] = sent.name
+        return headers
+
+
+def of_stream(body: bytes) -> Any:
+    """The message of a whole event stream that holds one event."""
+    return json.loads(body[body.index(b"data:") + 5 : body.rindex(b"\n\n")])
+
+
+class RawHttp(Raw):
+    """http.client, one kept connection a thread."""
+
+    def start(self, target: Target) -> None:
+        self._url = urlsplit(str(target))
+        self._local = threading.local()
+
+    def exchange(self, sent: Sent) -> Any:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            import http.client
+
+            connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port)
+            self._local.connection = connection
+        connection.request("POST", self._url.path, sent.body, self.headers(sent))
+        answer = connection.getresponse()
+        received = answer.read()
+        if not sent.answered:
+            return None
+        typed = answer.headers["Content-Type"]
+        return json.loads(received) if typed == "application/json" else of_stream(received)
+
+    def close(self) -> None:
+        if connection := getattr(self._local, "connection", None):
+            connection.close()
+
+
+class RawPipe(Raw):
+    """A pipe, read in large pieces."""
+
+    def start(self, target: Target) -> None:
+        self._process = subprocess.Popen(target, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        assert self._process.stdin
+        assert self._process.stdout
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._rest = b""
+
+    def exchange(self, sent: Sent) -> Any:
+        os.write(self._in, sent.body + b"\n")
+        if not sent.answered:
+            return None
+        parts = [self._rest]
+        while True:
+            head, newline, rest = os.read(self._out, 1 << 20).partition(b"\n")
+            parts.append(head)
+            if newline:
+                self._rest = rest
+                return json.loads(b"".join(parts))
+
+    def pipelined(self, workers: int, arguments: dict[str, Any]) -> Iterator[None]:
+        """Keep so many calls under way on the one pipe, and tell of each answer."""
+        params = {"name": "echo", "arguments": arguments}
+        os.write(self._in, b"".join(self.message("tools/call", params, n) + b"\n" for n in range(workers)))
+        number, rest = workers, self._rest
+        while True:
+            *lines, rest = (rest + os.read(self._out, 1 << 16)).split(b"\n")
+            for line in lines:
+                assert json.loads(line)["result"]["content"][0]["text"]
+                number += 1
+                os.write(self._in, self.message("tools/call", params, number) + b"\n")
+                yield
+
+    def close(self) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+
+
+class Requests(Raw):
+    """What a script with requests would do: one Session, `post(json)`, `json()`."""
+
+    def start(self, target: Target) -> None:
+        import requests
+
+        self._url = str(target)
+        self._session = requests.Session()
+
+    def exchange(self, sent: Sent) -> Any:
+        answer = self._session.post(self._url, data=sent.body, headers=self.headers(sent), timeout=30)
+        if not sent.answered:
+            return None
+        return answer.json() if answer.headers["Content-Type"] == "application/json" else of_stream(answer.content)
+
+    def close(self) -> None:
+        self._session.close()
+
+
+def client(name: str, way: str) -> Client:
+    """`syncline`, `raw` or `requests`, for a way of `rows.Row`."""
+    if name == "syncline":
+        return Syncline()
+    if name == "requests":
+        return Requests()
+    return RawPipe() if way == "stdio" else RawHttp()
+
+
+def imported(name: str) -> None:
+    """Import what the client needs."""
+    __import__(name if name in ("syncline", "requests") else "http.client")
+    assert name in sys.modules or name == "raw"
