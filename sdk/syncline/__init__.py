@@ -1,1 +1,157 @@
-"""The blocking MCP client for Python."""
+"""The blocking MCP client for Python.
+
+::
+
+    import syncline
+
+    with syncline.connect("https://weather.example/mcp") as client:
+        for tool in client.list_tools():
+            print(tool.name, tool.description)
+        print(client.call_tool("forecast", {"city": "Oslo"}).text)
+
+Importing syncline loads next to nothing; each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from syncline.version import VERSION
+
+if TYPE_CHECKING:
+    from syncline.client import Client, call_tool, connect
+    from syncline.config import HttpServer, Limits, StdioServer, Timeouts
+    from syncline.errors import (
+        AuthError,
+        AuthRequired,
+        ConfigError,
+        ConnectFailed,
+        ConnectionClosed,
+        ConnectionLost,
+        ForkedConnection,
+        HeaderMismatch,
+        HttpStatusError,
+        InputRequired,
+        InvalidMessage,
+        InvalidParams,
+        InvalidResult,
+        ListingLimit,
+        LocalProtocolError,
+        MethodNotFound,
+        MissingCapability,
+        ProtocolError,
+        RemoteProtocolError,
+        RequestTimeout,
+        ResourceNotFound,
+        ServerError,
+        ServerExited,
+        SessionExpired,
+        SynclineError,
+        ToolError,
+        TransportError,
+        UnexpectedMessage,
+        UnsupportedRevision,
+        UrlElicitationRequired,
+    )
+    from syncline.findings import Finding
+    from syncline.protocol.events import Notification
+
+__version__ = VERSION
+
+_HOMES = {
+    "syncline.client": ("Client", "call_tool", "connect"),
+    "syncline.config": ("HttpServer", "Limits", "StdioServer", "Timeouts"),
+    "syncline.findings": ("Finding",),
+    "syncline.protocol.events": ("Notification",),
+    "syncline.errors": (
+        "AuthError",
+        "AuthRequired",
+        "ConfigError",
+        "ConnectFailed",
+        "ConnectionClosed",
+        "ConnectionLost",
+        "ForkedConnection",
+        "HeaderMismatch",
+        "HttpStatusError",
+        "InputRequired",
+        "InvalidMessage",
+        "InvalidParams",
+        "InvalidResult",
+        "ListingLimit",
+        "LocalProtocolError",
+        "MethodNotFound",
+        "MissingCapability",
+        "ProtocolError",
+        "RemoteProtocolError",
+        "RequestTimeout",
+        "ResourceNotFound",
+        "ServerError",
+        "ServerExited",
+        "SessionExpired",
+        "SynclineError",
+        "ToolError",
+        "TransportError",
+        "UnexpectedMessage",
+        "UnsupportedRevision",
+        "UrlElicitationRequired",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "AuthError",
+    "AuthRequired",
+    "Client",
+    "ConfigError",
+    "ConnectFailed",
+    "ConnectionClosed",
+    "ConnectionLost",
+    "Finding",
+    "ForkedConnection",
+    "HeaderMismatch",
+    "HttpServer",
+    "HttpStatusError",
+    "InputRequired",
+    "InvalidMessage",
+    "InvalidParams",
+    "InvalidResult",
+    "Limits",
+    "ListingLimit",
+    "LocalProtocolError",
+    "MethodNotFound",
+    "MissingCapability",
+    "Notification",
+    "ProtocolError",
+    "RemoteProtocolError",
+    "RequestTimeout",
+    "ResourceNotFound",
+    "ServerError",
+    "ServerExited",
+    "SessionExpired",
+    "StdioServer",
+    "SynclineError",
+    "Timeouts",
+    "ToolError",
+    "TransportError",
+    "UnexpectedMessage",
+    "UnsupportedRevision",
+    "UrlElicitationRequired",
+    "__version__",
+    "call_tool",
+    "connect",
+]
+
+
+def __getattr__(name: str) -> object:
+    try:
+        home = _HOME_OF[name]
+    except KeyError:
+        raise AttributeError(f"module 'syncline' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

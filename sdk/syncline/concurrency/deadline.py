@@ -9,7 +9,8 @@ class Deadline:
     """A point in time that every layer under a call shares; no layer starts its own clock.
 
     ``Deadline(5)`` is five seconds from now, ``Deadline(None)`` never. ``Deadline(300, total=3600)`` can be pushed back by
-    ``extend()``: each time to 300 seconds from then, but never past the total.
+    ``extend()``: each time to 300 seconds from then, but never past the total, which is the only limit if there are no
+    seconds.
     """
 
     __slots__ = ("at", "hard", "seconds")
@@ -18,7 +19,7 @@ class Deadline:
         now = time.monotonic()
         self.seconds = seconds
         self.hard = None if total is None else now + total
-        self.at = None if seconds is None else now + seconds
+        self.at = self.hard if seconds is None else now + seconds
         if self.at is not None and self.hard is not None:
             self.at = min(self.at, self.hard)
 

@@ -49,7 +49,16 @@ class Sink(Protocol):
 
 
 class Transport(Protocol):
-    """A way to one server."""
+    """A way to one server.
+
+    Attributes:
+        shared: All messages share one channel, so that answers come whenever the server likes. False over HTTP, where
+            each request has an answer of its own.
+        sessions: The server may name a session, to be repeated with each message. Set by the driver; HTTP only.
+    """
+
+    shared: bool
+    sessions: bool
 
     def start(self, sink: Sink, deadline: Deadline) -> None:
         """Open it. Blocks at most until the deadline; raises ``ConnectFailed`` if the server cannot be reached."""

@@ -1,0 +1,347 @@
+"""The client: one connection to one server, for any number of threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
+
+from syncline import logs
+from syncline.api import Verbs, json_object
+from syncline.concurrency.workers import spawn
+from syncline.config import HttpServer, Limits, StdioServer, Timeouts, as_server
+from syncline.errors import ConfigError, InvalidResult
+from syncline.protocol import codec
+from syncline.protocol.revisions import Identity, known_revision
+from syncline.session.session import Session
+from syncline.version import VERSION
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pydantic import BaseModel
+    from requests.auth import AuthBase
+    from typing_extensions import Self, Unpack
+
+    from syncline.config import ServerLike, TimeoutLike
+    from syncline.findings import Finding
+    from syncline.logs import TraceLike
+    from syncline.protocol.events import Notification
+    from syncline.session.connection import OnProgress
+    from syncline.transport.base import Transport
+    from syncline.types import CallToolResult, Implementation, LoggingMessageNotificationParams, ServerCapabilities
+
+    Model = TypeVar("Model", bound=BaseModel)
+
+    class ClientOptions(TypedDict, total=False):
+        """The options of ``Client``, for the functions that pass them on."""
+
+        timeout: TimeoutLike
+        protocol_version: str
+        limits: Limits
+        auth: AuthBase | None
+        on_log: Callable[[LoggingMessageNotificationParams], object] | None
+        on_notification: Callable[[Notification], object] | None
+        validate_output: Literal["raise", "warn", "off"]
+        client_info: Mapping[str, object] | None
+        capabilities: Mapping[str, object] | None
+        trace: TraceLike
+
+
+class Client(Verbs):
+    """A connection to an MCP server.
+
+    Use it as a context manager, or call ``open()`` and ``close()``. It may be shared between threads. Once closed, or when
+    opening failed, it is used up: make another one. A connection does not survive a fork: the child gets
+    ``ForkedConnection`` and touches neither the server nor its session.
+
+    Args:
+        server: A URL, a command line, a list of words, a ``StdioServer`` or an ``HttpServer``; or a transport of your own.
+        timeout: Seconds for each step, ``(connect, read)`` as in requests, or ``Timeouts``. Every call has a finite
+            limit unless you take it away.
+        protocol_version: ``auto`` finds out what the server speaks. A date pins the era: 2024-11-05 to 2025-11-25 offer
+            that revision in the handshake, 2026-07-28 does without one and never falls back.
+        limits: How much is taken from the server before it is an error.
+        auth: Any ``requests`` authentication object, for HTTP.
+        on_log: Called with each log message of the server; by default they go to the logger ``syncline.server``.
+        on_notification: Called with each notification. Both callbacks run in order on a thread of their own; one that is
+            too slow loses the oldest.
+        validate_output: What happens to structured content that breaks the tool's output schema: ``raise``
+            (``InvalidResult``), ``warn`` (a finding), ``off``.
+        client_info: Who we say we are: ``{"name": ..., "version": ...}``.
+        capabilities: Client capabilities to declare by hand.
+        trace: A path or a file for the messages on the wire, as JSON lines, secrets masked. The environment variable
+            ``SYNCLINE_TRACE`` does the same.
+    """
+
+    def __init__(
+        self,
+        server: ServerLike | Transport,
+        *,
+        timeout: TimeoutLike = None,
+        protocol_version: str = "auto",
+        limits: Limits | None = None,
+        auth: AuthBase | None = None,
+        on_log: Callable[[LoggingMessageNotificationParams], object] | None = None,
+        on_notification: Callable[[Notification], object] | None = None,
+        validate_output: Literal["raise", "warn", "off"] = "raise",
+        client_info: Mapping[str, object] | None = None,
+        capabilities: Mapping[str, object] | None = None,
+        trace: TraceLike = None,
+    ) -> None:
+        if protocol_version != "auto":
+            known_revision(protocol_version)
+        if validate_output not in ("raise", "warn", "off"):
+            raise ConfigError(f"validate_output is raise, warn or off, not {validate_output!r}")
+        timeouts, bounds = Timeouts.of(timeout), limits or Limits()
+        identity = Identity(
+            json_object(client_info or {"name": "syncline", "version": VERSION}, "client_info", "initialize"),
+            json_object(capabilities or {}, "capabilities", "initialize"),
+        )
+        name, era_key, make = _transports(server, auth, timeouts, bounds)
+        self._trace = logs.trace_to(trace)
+        super().__init__(
+            Session(
+                name,
+                make,
+                wanted=protocol_version,
+                era_key=era_key,
+                identity=identity,
+                timeouts=timeouts,
+                limits=bounds,
+                validate_output=validate_output,
+                on_log=on_log,
+                on_notification=on_notification,
+                trace=self._trace,
+            )
+        )
+
+    def open(self) -> Self:
+        """Connect: start the program or reach the URL, and agree on a revision.
+
+        Blocks until that is done, at most ``Timeouts.startup``; ``close()`` from another thread and Ctrl-C end it. Raises
+        ``ConnectFailed``, ``ServerExited``, ``RequestTimeout``, ``UnsupportedRevision``, ``AuthRequired`` or
+        ``HttpStatusError``; nothing is left running then.
+        """
+        self._session.open()
+        return self
+
+    def close(self) -> None:
+        """End the connection, from any thread; calls that wait get ``ConnectionClosed``. Calling it again is harmless.
+
+        A session over HTTP is ended at the server. A program gets its input closed, then 2 seconds, SIGTERM, 2 seconds,
+        SIGKILL, with all its children. Blocks for ``Timeouts.close`` at most.
+        """
+        self._session.close()
+        if self._trace is not None:
+            self._trace.close()
+
+    def __enter__(self) -> Self:
+        return self if self._session.connection.is_open else self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        session: Session | None = self.__dict__.get("_session")
+        if session is not None and session.connection.is_open and not sys.is_finalizing():
+            text = f"{self!r} was deleted while still open; use 'with' or close()"
+            warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
+            spawn(f"syncline:{session.name}:close", session.close)
+
+    def __repr__(self) -> str:
+        return f"<syncline.Client {self._session.name}: {self._session.connection.state.name.lower()}>"
+
+    # What is known about the server
+
+    @property
+    def name(self) -> str:
+        """What errors and logs call the server."""
+        return self._session.name
+
+    @property
+    def protocol_version(self) -> str:
+        """The revision that is spoken, for example ``2026-07-28``."""
+        return self._session.agreement.revision.name
+
+    @property
+    def server_info(self) -> Implementation:
+        """Who the server says it is: ``name``, ``version`` and more. Not a fact to build security on."""
+        return cast("Implementation", self._described("Implementation", self._session.agreement.server_info))
+
+    @property
+    def capabilities(self) -> ServerCapabilities:
+        """What the server offers."""
+        return cast("ServerCapabilities", self._described("ServerCapabilities", self._session.agreement.capabilities))
+
+    @property
+    def instructions(self) -> str | None:
+        """What the server says about its use."""
+        return self._session.agreement.instructions
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the server got wrong and was forgiven, oldest first."""
+        return self._session.findings.snapshot()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, or the connection has ended by itself."""
+        return self._session.connection.is_closed
+
+    def _described(self, model: str, value: Mapping[str, object]) -> Any:
+        return codec.model(model, value, self._session.findings.record)
+
+    # Anything else that the protocol has
+
+    @overload
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        result_type: None = None,
+        timeout: float | Timeouts | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, object] | None = None,
+    ) -> dict[str, Any]: ...
+
+    @overload
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        result_type: type[Model],
+        timeout: float | Timeouts | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, object] | None = None,
+    ) -> Model: ...
+
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        result_type: type[Model] | None = None,
+        timeout: float | Timeouts | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, object] | None = None,
+    ) -> dict[str, Any] | Model:
+        """Send any request and return its result as the server sent it, or as a ``result_type`` (a pydantic model).
+
+        What the server declared does not matter here; what the revision has does, except for methods of your own.
+        Blocks and raises like the other requests.
+        """
+        given = None if params is None else json_object(params, "params", method)
+        raw = self._session.request(method, given, self._session.deadline(timeout), meta, on_progress)
+        if result_type is None:
+            return raw
+        try:
+            return result_type.model_validate(raw)
+        except ValueError as error:
+            problem = f"the result does not fit {result_type.__name__}"
+            raise InvalidResult(problem, raw=raw, errors=str(error).splitlines()).at(self.name, method) from error
+
+    def notify(
+        self, method: str, params: Mapping[str, object] | None = None, *, timeout: float | Timeouts | None = None
+    ) -> None:
+        """Send any notification. Blocks until it is out."""
+        given = None if params is None else json_object(params, "params", method)
+        self._session.connection.notify(method, given, self._session.deadline(timeout))
+
+    def tool(self, name: str) -> Callable[..., CallToolResult]:
+        """A tool as a function of keyword arguments: ``client.tool("add")(a=1, b=2)``."""
+
+        def call(**arguments: object) -> CallToolResult:
+            return self.call_tool(name, arguments)
+
+        call.__name__ = call.__qualname__ = name
+        return call
+
+
+def connect(server: ServerLike | Transport, **options: Unpack[ClientOptions]) -> Client:
+    """Connect to a server; the options are those of ``Client``.
+
+    ::
+
+        with syncline.connect("https://weather.example/mcp") as client:
+            client.call_tool("forecast", {"city": "Oslo"})
+    """
+    return Client(server, **options).open()
+
+
+def call_tool(
+    server: ServerLike | Transport,
+    name: str,
+    arguments: Mapping[str, object] | None = None,
+    *,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[ClientOptions],
+) -> CallToolResult:
+    """Connect, call one tool, close; the options are those of ``Client``."""
+    with connect(server, **options) as client:
+        return client.call_tool(name, arguments, on_progress=on_progress)
+
+
+def _transports(
+    server: ServerLike | Transport, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
+) -> tuple[str, object, Callable[[], Transport]]:
+    """The server's name, what it is remembered by, and how to make a transport to it. Loads only the transport used."""
+    if hasattr(server, "start") and hasattr(server, "send"):
+        ready = cast("Transport", server)
+        return str(getattr(server, "name", "transport")), object(), lambda: ready
+    target = as_server(server)
+    if isinstance(target, StdioServer):
+        if auth is not None:
+            raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
+        return target.name, (target.command, *target.args), lambda: _stdio(target, limits)
+    return target.name, target.url, lambda: _http(target, auth, timeouts, limits)
+
+
+def _stdio(server: StdioServer, limits: Limits) -> Transport:
+    from syncline.transport.stdio import StdioTransport
+
+    return StdioTransport(
+        (server.command, *server.args),
+        env=server.env,
+        env_vars=server.env_vars,
+        cwd=server.cwd,
+        stderr=server.stderr,
+        message_bytes=limits.message_bytes,
+        name=server.name,
+    )
+
+
+def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits: Limits) -> Transport:
+    from syncline.transport.http import HttpTransport
+
+    return HttpTransport(
+        server.url,
+        headers=_with_bearer(server),
+        env_headers=server.env_headers,
+        auth=auth or server.auth,
+        verify=server.verify,
+        cert=server.cert,
+        proxies=server.proxies,
+        trust_env=server.trust_env,
+        connect_timeout=timeouts.connect,
+        message_bytes=limits.message_bytes,
+        event_bytes=limits.event_bytes,
+        name=server.name,
+        session=server.session,
+    )
+
+
+def _with_bearer(server: HttpServer) -> Mapping[str, str]:
+    if server.bearer_env is None:
+        return server.headers
+    token = os.environ.get(server.bearer_env, "").strip()
+    if not token:
+        raise ConfigError(f"the environment variable {server.bearer_env} should hold a bearer token and is empty")
+    rest = {name: value for name, value in server.headers.items() if name.lower() != "authorization"}
+    return {**rest, "Authorization": f"Bearer {token}"}

@@ -1,0 +1,195 @@
+"""What to connect to, and within which bounds: immutable values, checked when they are made."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from syncline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import requests
+    from requests.auth import AuthBase
+
+    ServerLike: TypeAlias = str | Sequence[str] | "StdioServer" | "HttpServer"
+    TimeoutLike: TypeAlias = float | tuple[float, float] | "Timeouts" | None
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long things may take, in seconds; None means no limit of that kind.
+
+    Attributes:
+        connect: Reaching a server: name lookup, TCP, TLS.
+        startup: The whole of ``open()``: starting the program, finding the era, the handshake.
+        call: One request. It starts again whenever the server reports progress on it.
+        call_total: One request, however much progress is reported.
+        close: The whole of ``close()``; a server that does not stop by then is killed.
+        probe: How long a program over stdio may stay silent to ``server/discover`` before the handshake is tried.
+    """
+
+    connect: float | None = 10
+    startup: float | None = 30
+    call: float | None = 300
+    call_total: float | None = 3600
+    close: float = 5
+    probe: float = 2
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not value > 0:
+                raise ConfigError(f"Timeouts.{name} must be a positive number of seconds, not {value!r}")
+
+    @classmethod
+    def of(cls, value: TimeoutLike) -> Timeouts:
+        """From what users pass: a number for each step, ``(connect, read)`` as in requests, or the value itself."""
+        if value is None:
+            return cls()
+        if isinstance(value, Timeouts):
+            return value
+        connect, call = value if isinstance(value, tuple) else (value, value)
+        total = cls.call_total if call is None or cls.call_total is None else max(cls.call_total, call)
+        return cls(connect=connect, startup=call, call=call, call_total=total)
+
+    def for_call(self, value: float | Timeouts | None) -> Timeouts:
+        """With the ``timeout=`` of one call."""
+        if value is None:
+            return self
+        return value if isinstance(value, Timeouts) else replace(self, call=value)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is taken from a server before it is an error; None means no limit of that kind.
+
+    Attributes:
+        message_bytes: One message: a line over stdio, the body of an HTTP answer.
+        event_bytes: One event of an SSE stream.
+        pages: Pages of one listing.
+        items: Items of one listing, all pages together.
+        cursor_bytes: One pagination cursor.
+        pending_calls: Calls that wait for an answer at the same time.
+    """
+
+    message_bytes: int | None = 256 << 20
+    event_bytes: int | None = 256 << 20
+    pages: int = 100
+    items: int = 65_536
+    cursor_bytes: int = 65_536
+    pending_calls: int = 1024
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ConfigError(f"Limits.{name} must be a positive whole number, not {value!r}")
+
+
+@dataclass(frozen=True)
+class StdioServer:
+    """A server that is a program, spoken to over its standard input and output.
+
+    Attributes:
+        command: The program; found through the PATH that the program itself will see. No shell is involved.
+        args: Its arguments.
+        env: Environment variables for it. Of ours it sees only a short list (PATH, HOME, LANG and the like).
+        env_vars: Names of further variables that are passed through from our environment where they are set.
+        cwd: Its working directory, by default ours.
+        stderr: Called with each line that it writes to standard error; by default the lines go to the logger
+            ``syncline.server``. The last lines are kept for error messages either way.
+    """
+
+    command: str
+    args: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env_vars: Sequence[str] = ()
+    cwd: str | os.PathLike[str] | None = None
+    stderr: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.command.strip():
+            raise ConfigError("a stdio server needs a command")
+        if isinstance(self.args, str):
+            raise ConfigError(
+                "args must be a sequence of strings, not one string; pass command and arguments as a list"
+            )
+        if any("\0" in part for part in (self.command, *self.args)):
+            raise ConfigError(f"the command {self.command!r} or one of its arguments contains a NUL character")
+
+    @property
+    def name(self) -> str:
+        """What errors and logs call this server: its program, without arguments, which may hold secrets."""
+        return PurePath(self.command).name or self.command
+
+
+@dataclass(frozen=True)
+class HttpServer:
+    """A server behind a URL (Streamable HTTP).
+
+    Attributes:
+        url: Its MCP endpoint, ``http`` or ``https``.
+        headers: Headers for every request.
+        env_headers: Header name to the name of an environment variable that holds its value; unset or blank: no header.
+        bearer_env: Name of an environment variable that holds a bearer token; it wins over an ``Authorization`` header.
+        auth: Any ``requests`` authentication object.
+        verify: True, False, or the path of a CA bundle, as in requests.
+        cert: A client certificate, as in requests.
+        proxies: Proxies by scheme, as in requests; ``{}`` for none, whatever the environment says.
+        trust_env: Whether proxies and CA bundles are taken from the environment. ``.netrc`` never is.
+        session: A ``requests.Session`` of your own (adapters, hooks, certificates), instead of one made for this client.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env_headers: Mapping[str, str] = field(default_factory=dict)
+    auth: AuthBase | None = field(default=None, repr=False)
+    verify: bool | str = True
+    cert: str | tuple[str, str] | None = None
+    proxies: Mapping[str, str] | None = field(default=None, repr=False)
+    trust_env: bool = True
+    bearer_env: str | None = None
+    session: requests.Session | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or any(character.isspace() for character in self.url):
+            raise ConfigError(f"{_without_secrets(self.url)!r} is not an http or https URL")
+
+    @property
+    def name(self) -> str:
+        """What errors and logs call this server: host, port and path of its URL, without query and user."""
+        parts = urlsplit(self.url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.hostname}{port}{parts.path}"
+
+
+def _without_secrets(url: str) -> str:
+    return url.partition("?")[0].rpartition("@")[2]
+
+
+def as_server(target: ServerLike) -> StdioServer | HttpServer:
+    """The server that users mean: a URL, a command line (split like a shell would, none is run), or a list of words."""
+    if isinstance(target, (StdioServer, HttpServer)):
+        return target
+    if isinstance(target, str):
+        if "://" in target.partition(" ")[0]:
+            return HttpServer(target)
+        try:
+            words = shlex.split(target)
+        except ValueError as error:
+            raise ConfigError(f"the command line cannot be split: {error}") from error
+    else:
+        words = list(target)
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ConfigError("a server is a URL, a command line, a list of words, a StdioServer or an HttpServer")
+    return StdioServer(words[0], tuple(words[1:]))

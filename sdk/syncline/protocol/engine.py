@@ -1,0 +1,168 @@
+"""The pending table and what happens to each received message. Called under the connection's lock; never blocks.
+
+The table is the truth: whoever takes a call out of it owns the outcome of that call. The driver takes one out when its
+caller gives up; the engine takes one out when the answer comes. Nobody else can then end that call a second time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, Union
+
+from syncline.errors import InvalidMessage, LocalProtocolError, server_error
+
+from .events import Notification, Progress, Reply, ServerRequest, Tolerated
+from .jsonrpc import Answer, Decoded, Malformed, Request
+from .revisions import Revision
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+Owner = TypeVar("Owner")
+
+#: Ids of calls that were given up, kept to tell a late answer (normal) from an answer to nothing (a fault).
+REMEMBERED = 256
+
+
+@dataclass(eq=False)
+class Call(Generic[Owner]):
+    """A request that waits for its answer.
+
+    Attributes:
+        id: Its JSON-RPC id, unique for the life of the engine; also its progress token.
+        method: Its method.
+        owner: Whatever the driver needs to hand the outcome over.
+        progress: The last progress that was reported.
+    """
+
+    id: int
+    method: str
+    owner: Owner
+    progress: float | None = None
+
+
+#: An event, with the call that it concerns where it concerns one.
+Happening = tuple[Reply | Progress | Notification | ServerRequest | Tolerated, Union["Call[Owner]", None]]
+
+
+class Engine(Generic[Owner]):
+    """One connection's requests."""
+
+    def __init__(self, pending_limit: int) -> None:
+        self.pending: dict[int, Call[Owner]] = {}
+        self.revision: Revision | None = None
+        self._limit = pending_limit
+        self._last_id = 0
+        self._abandoned: deque[int] = deque(maxlen=REMEMBERED)
+
+    def start_call(self, method: str, owner: Owner) -> Call[Owner]:
+        """Register a call; its id was never used before on this connection."""
+        if len(self.pending) >= self._limit:
+            raise LocalProtocolError(f"{self._limit} calls are waiting for an answer already (Limits.pending_calls)")
+        self._last_id += 1
+        call = Call(self._last_id, method, owner)
+        self.pending[call.id] = call
+        return call
+
+    def abandon(self, call: Call[Owner]) -> bool:
+        """Give a call up. False if its outcome has been decided: it is on its way to the owner."""
+        if self.pending.pop(call.id, None) is None:
+            return False
+        self._abandoned.append(call.id)
+        return True
+
+    def drain(self) -> list[Call[Owner]]:
+        """Give all calls up; the driver ends them."""
+        calls = list(self.pending.values())
+        self.pending.clear()
+        self._abandoned.extend(call.id for call in calls)
+        return calls
+
+    def receive(self, decoded: Decoded, origin: int | None = None, status: int | None = None) -> list[Happening[Owner]]:
+        """What a received JSON text means.
+
+        ``origin`` is the id of the call whose own HTTP answer carried the text; such an answer can end no other call.
+        ``status`` is given where the text is the whole of that answer: then a text which is no message ends the call.
+        """
+        happenings: list[Happening[Owner]] = [(Tolerated(note, "message", ""), None) for note in decoded.notes]
+        if decoded.batch and self.revision is not None and not self.revision.batches:
+            happenings.append((Tolerated("batch", "message", f"{len(decoded.messages)} messages in an array"), None))
+        for message in decoded.messages:
+            if isinstance(message, Answer):
+                happening = self._answer(message, origin, status)
+            elif isinstance(message, Malformed):
+                happening = self._malformed(message, None if status is None else origin)
+            elif isinstance(message, Request):
+                happening = self._request(message)
+            else:
+                happening = self._notification(message.method, message.params)
+            if happening is not None:
+                happenings.append(happening)
+        return happenings
+
+    def _answer(self, answer: Answer, origin: int | None, status: int | None) -> Happening[Owner] | None:
+        key, tolerated = _our_id(answer.id), "id-as-string" if isinstance(answer.id, str) else None
+        if key is None and answer.id is None and answer.error is not None:
+            key = origin
+        call = self.pending.get(key) if key is not None else None
+        if call is None or (origin is not None and key != origin):
+            if key in self._abandoned:
+                return None
+            return Tolerated("foreign-answer", f"id {answer.id!r}", answer.error or answer.result), None
+        del self.pending[call.id]
+        if answer.error is None:
+            return Reply(answer.result, None, tolerated), call
+        error = server_error(answer.error.code, answer.error.message, answer.error.data, status)
+        return Reply(None, error, tolerated), call
+
+    def _malformed(self, message: Malformed, origin: int | None) -> Happening[Owner]:
+        key = message.id if origin is None else origin
+        call = self.pending.pop(key, None) if isinstance(key, int) else None
+        if call is None:
+            return Tolerated("not-a-message", message.reason, message.raw), None
+        return Reply(error=InvalidMessage(message.reason, raw=message.raw)), call
+
+    def _request(self, request: Request) -> Happening[Owner]:
+        if self.revision is not None and self.revision.era == "stateless":
+            return Tolerated("server-request", request.method, request.params), None
+        params = request.params if isinstance(request.params, dict) else {}
+        return ServerRequest(request.id, request.method, params), None
+
+    def _notification(self, method: str, params: object) -> Happening[Owner] | None:
+        if not isinstance(params, dict):
+            if params is not None:
+                return Tolerated("notification-params", method, params), None
+            params = {}
+        if method == "notifications/progress":
+            return self._progress(params)
+        if method == "notifications/cancelled" and _our_id(params.get("requestId")) in self.pending:
+            return Tolerated("server-cancels", f"id {params['requestId']!r}", params), None
+        return Notification(method, params), None
+
+    def _progress(self, params: dict[str, object]) -> Happening[Owner] | None:
+        token, progress, total, message = (params.get(key) for key in ("progressToken", "progress", "total", "message"))
+        key = _our_id(token)
+        call = self.pending.get(key) if key is not None else None
+        if call is None:
+            finished = key is not None and key <= self._last_id
+            return None if finished else (Tolerated("progress-token", f"token {token!r}", params), None)
+        if not _is_number(progress):
+            return Tolerated("progress-value", call.method, params), None
+        if call.progress is not None and progress <= call.progress:
+            return Tolerated("progress-backwards", call.method, params), None
+        call.progress = progress
+        return Progress(
+            progress, total if _is_number(total) else None, message if isinstance(message, str) else None
+        ), call
+
+
+def _our_id(value: object) -> int | None:
+    """The id of ours that a server means: some send integers back as text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

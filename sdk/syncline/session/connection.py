@@ -1,0 +1,382 @@
+"""One connection: the engine, a transport, and the threads that serve them, joined by one lock."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from syncline import logs
+from syncline.concurrency import lifecycle
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import new_lock
+from syncline.concurrency.slot import ReplySlot
+from syncline.concurrency.workers import Lane
+from syncline.errors import (
+    ConnectionClosed,
+    ForkedConnection,
+    LocalProtocolError,
+    RequestTimeout,
+    SynclineError,
+)
+from syncline.findings import Findings
+from syncline.protocol import headers, jsonrpc
+from syncline.protocol.engine import Call, Engine
+from syncline.protocol.events import Notification, Progress, Reply, ServerRequest
+from syncline.protocol.revisions import REPEATABLE, Identity, Revision, envelope
+from syncline.protocol.states import State, Step, advance
+from syncline.transport.base import Outgoing, Transport
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    #: Called with progress, total and message.
+    OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
+
+#: Seconds for telling the server that a call was given up, and for answering what it asks.
+COURTESY = 0.5
+ANSWERING = 10.0
+#: Work that waits for a lane: user callbacks that are not keeping up, replies that cannot be written.
+LANE_LIMIT = 256
+
+
+@dataclass(eq=False)
+class Waiter:
+    """The caller of one request."""
+
+    deadline: Deadline
+    on_progress: OnProgress | None
+    slot: ReplySlot[Reply | Progress] = field(default_factory=ReplySlot)
+    failure: BaseException | None = None
+
+
+class Connection:
+    """A connection to one server, for any number of threads.
+
+    ``lock`` guards the engine and the state; it is held for state changes only. Answers are handed over by the thread that
+    receives them: the calling thread itself over HTTP, a reader thread over a shared channel. ``on_notification`` is called
+    on that thread too and must not block; ``later()`` runs what may.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        make_transport: Callable[[], Transport],
+        *,
+        identity: Identity,
+        pending_limit: int,
+        findings: Findings,
+        on_notification: Callable[[Notification], None],
+        trace: logs.Tracer | None = None,
+    ) -> None:
+        self.name = name
+        self.identity = identity
+        self.log_level: str | None = None
+        self.findings = findings
+        self.lock = new_lock()
+        self.engine: Engine[Waiter] = Engine(pending_limit)
+        self.state = State.NEW
+        self.transport = make_transport()
+        self._make_transport = make_transport
+        self._on_notification = on_notification
+        self._trace = trace
+        self._ended: SynclineError | None = None
+        self._callbacks = Lane(f"syncline:{name}:notify", LANE_LIMIT)
+        self._outbox = Lane(f"syncline:{name}:outbox", LANE_LIMIT)
+
+    # Opening and closing
+
+    def start(self, deadline: Deadline) -> None:
+        """Open the transport. Blocks until the deadline at most; ``close()`` from another thread ends it."""
+        with self.lock:
+            self._refuse_if_ended()
+            self.state = advance(self.state, Step.OPEN)
+        lifecycle.opened(self)
+        self.transport.start(self, deadline)
+
+    def restart(self, deadline: Deadline) -> None:
+        """While opening: a new transport in place of one that has ended."""
+        self.transport.close(deadline)
+        fresh = self._make_transport()
+        with self.lock:
+            if self.state is not State.OPENING:
+                raise ConnectionClosed("the client was closed while it was being opened")
+            self.transport = fresh
+            self._ended = None
+        fresh.start(self, deadline)
+
+    def ready(self, revision: Revision) -> None:
+        """The era and revision are settled: calls may go out."""
+        with self.lock:
+            self._refuse_if_ended()
+            self.state = advance(self.state, Step.OPENED)
+            self.engine.revision = revision
+
+    def close(self, timeout: float | None = None) -> None:
+        """End everything, from any thread, within ``timeout`` seconds; calls that wait get ``ConnectionClosed``."""
+        deadline = Deadline(timeout)
+        with self.lock:
+            self.state = advance(self.state, Step.CLOSE)
+            self._ended = self._ended or ConnectionClosed("the client was closed")
+            calls = self.engine.drain()
+        self._end(calls, self._ended)
+        self._outbox.stop(deadline.sooner(COURTESY))
+        self.transport.close(deadline)
+        self._callbacks.stop(deadline)
+        lifecycle.closed(self)
+
+    def forked(self) -> None:
+        """In a forked child: refuse all use. The lock may have been held by a thread that is not here."""
+        self.lock = new_lock()
+        self.state = State.CLOSED
+        self._ended = ForkedConnection("the connection was made before a fork and belongs to the parent; connect again")
+        self.engine.drain()
+        self.transport.disown()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can go out."""
+        return self.state is State.READY and self._ended is None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, or has ended by itself."""
+        return self.state is State.CLOSED or self._ended is not None
+
+    # Calls
+
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, object] | None,
+        deadline: Deadline,
+        *,
+        revision: Revision | None = None,
+        meta: Mapping[str, object] | None = None,
+        on_progress: OnProgress | None = None,
+        mirrored: Mapping[str, str] | None = None,
+    ) -> dict[str, object]:
+        """Send a request and wait for its result, as decoded JSON.
+
+        Blocks until the answer, the deadline, or ``close()``. Progress is reported in the calling thread; what the
+        callback raises ends the call. ``revision`` is given only while the connection is being opened. ``mirrored`` are
+        further HTTP headers.
+        """
+        waiter = Waiter(deadline, on_progress)
+        with self.lock:
+            if revision is None:
+                self._refuse_unless_ready()
+            else:
+                self._refuse_if_ended()
+            call = self.engine.start_call(method, waiter)
+            revision = revision or self.engine.revision
+        assert revision is not None
+        try:
+            token = call.id if on_progress is not None or method == "tools/call" else None
+            filled = envelope(
+                revision, self.identity, params, meta=meta, progress_token=token, log_level=self.log_level
+            )
+            message = Outgoing(
+                jsonrpc.encode_request(call.id, method, filled),
+                "request",
+                method,
+                call.id,
+                self._headers(revision, method, params, mirrored),
+                method in REPEATABLE,
+            )
+            if self._trace is not None:
+                self._trace("sent", self.name, message.frame)
+            self.transport.send(message, deadline)
+            reply = self._wait(waiter)
+        except BaseException as error:
+            reply = self._give_up(call, error, revision)
+        if reply.tolerated is not None:
+            self.findings.record(reply.tolerated, method, f"id {call.id}")
+        if reply.error is not None:
+            raise reply.error.at(self.name, method, call.id)
+        assert reply.result is not None
+        return reply.result
+
+    def notify(
+        self,
+        method: str,
+        params: Mapping[str, object] | None,
+        deadline: Deadline,
+        revision: Revision | None = None,
+    ) -> None:
+        """Send a notification. Blocks until it is out, the deadline, or ``close()``."""
+        with self.lock:
+            if revision is None:
+                self._refuse_unless_ready()
+            revision = revision or self.engine.revision
+        assert revision is not None
+        frame = jsonrpc.encode_notification(method, params)
+        self._send(Outgoing(frame, "notification", method, headers=self._headers(revision, method, params)), deadline)
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Run something that may block, in order, on the callback thread."""
+        self._callbacks.submit(work)
+
+    # What transports deliver (Sink)
+
+    def received(self, data: bytes, origin: Outgoing | None = None, status: int | None = None) -> bool:
+        """See ``transport.base.Sink``."""
+        if self._trace is not None:
+            self._trace("received", self.name, data)
+        decoded = jsonrpc.decode(data)
+        own = origin.id if origin is not None and isinstance(origin.id, int) else None
+        with self.lock:
+            happenings = self.engine.receive(decoded, own, status)
+        answered = False
+        for event, call in happenings:
+            if isinstance(event, Reply):
+                assert call is not None
+                answered = answered or call.id == own
+                call.owner.slot.put(event)
+            elif isinstance(event, Progress):
+                assert call is not None
+                answered = self._progress(event, call, own) or answered
+            elif isinstance(event, Notification):
+                self._on_notification(event)
+            elif isinstance(event, ServerRequest):
+                self._outbox.submit(lambda request=event: self._respond(request))  # type: ignore[misc]
+            else:
+                self.finding(event.code, event.place, event.raw)
+        return answered
+
+    def finding(self, code: str, place: str, raw: object) -> None:
+        """See ``transport.base.Sink``."""
+        self.findings.record(code, place, raw)
+        logs.wire.info("%s: tolerated %s at %s", self.name, code, place)
+
+    def lost(self, error: SynclineError) -> None:
+        """See ``transport.base.Sink``."""
+        with self.lock:
+            if self._ended is not None:
+                return
+            self._ended = error.at(self.name)
+            calls = self.engine.drain()
+        self._end(calls, error)
+
+    # Inside
+
+    def _refuse_if_ended(self) -> None:
+        """Requires the lock."""
+        if self._ended is not None:
+            raise _again(self._ended)
+
+    def _refuse_unless_ready(self) -> None:
+        """Requires the lock."""
+        self._refuse_if_ended()
+        if self.state is not State.READY:
+            raise LocalProtocolError(f"the connection {self.state.value}").at(self.name)
+
+    def _headers(
+        self,
+        revision: Revision,
+        method: str,
+        params: Mapping[str, object] | None,
+        mirrored: Mapping[str, str] | None = None,
+    ) -> Mapping[str, str]:
+        if self.transport.shared or not revision.version_header or method == "initialize":
+            return {}
+        if revision.era == "handshake":
+            return {"MCP-Protocol-Version": revision.name}
+        standard = headers.standard_headers(method, params, revision.name)
+        return {**standard, **mirrored} if mirrored else standard
+
+    def _wait(self, waiter: Waiter) -> Reply:
+        while True:
+            if waiter.failure is not None:
+                raise waiter.failure
+            event = waiter.slot.take(waiter.deadline)
+            if event is None:
+                raise RequestTimeout(f"no answer within {_seconds(waiter.deadline)}")
+            if isinstance(event, Reply):
+                return event
+            if waiter.on_progress is not None:
+                waiter.on_progress(event.progress, event.total, event.message)
+
+    def _give_up(self, call: Call[Waiter], error: BaseException, revision: Revision) -> Reply:
+        """End a call that failed on our side; its answer after all, if that was on its way already."""
+        with self.lock:
+            ours = self.engine.abandon(call)
+        if not ours and isinstance(error, SynclineError):
+            while True:
+                event = call.owner.slot.take(Deadline(COURTESY))
+                if event is None:
+                    break
+                if isinstance(event, Reply):
+                    return event
+        if ours and (isinstance(error, RequestTimeout) or not isinstance(error, SynclineError)):
+            self._cancel(call, revision)
+        if isinstance(error, SynclineError):
+            error.at(self.name, call.method, call.id)
+        raise error
+
+    def _cancel(self, call: Call[Waiter], revision: Revision) -> None:
+        """Tell the server, where there is a message for it: the stateless era over HTTP just drops the stream."""
+        if call.method in ("initialize", "server/discover") or self._ended is not None:
+            return
+        if revision.era == "stateless" and not self.transport.shared:
+            return
+        method = "notifications/cancelled"
+        frame = jsonrpc.encode_notification(method, {"requestId": call.id, "reason": "the caller gave up"})
+        message = Outgoing(frame, "notification", method, headers=self._headers(revision, method, None))
+        self._outbox.submit(lambda: self._send_quietly(message, COURTESY))
+
+    def _progress(self, event: Progress, call: Call[Waiter], own: int | None) -> bool:
+        """Report progress: here if this is the caller's own thread, else there. True if the callback ended the call."""
+        waiter = call.owner
+        waiter.deadline.extend()
+        if waiter.on_progress is None:
+            return False
+        if call.id != own:
+            waiter.slot.put(event)
+            return False
+        try:
+            waiter.on_progress(event.progress, event.total, event.message)
+        except BaseException as error:  # kept for the caller, who raises it
+            waiter.failure = error
+            return True
+        return False
+
+    def _respond(self, request: ServerRequest) -> None:
+        if request.method == "ping":
+            frame = jsonrpc.encode_result(request.id, {})
+        else:
+            frame = jsonrpc.encode_error(request.id, -32601, f"the client does not offer {request.method}")
+        revision = self.engine.revision
+        extra = {} if revision is None else self._headers(revision, request.method, None)
+        self._send_quietly(Outgoing(frame, "response", request.method, request.id, extra), ANSWERING)
+
+    def _send_quietly(self, message: Outgoing, seconds: float) -> None:
+        try:
+            self._send(message, Deadline(seconds))
+        except SynclineError as error:
+            logs.wire.info("%s: %s was not delivered: %s", self.name, message.method, error)
+
+    def _send(self, message: Outgoing, deadline: Deadline) -> None:
+        if self._trace is not None:
+            self._trace("sent", self.name, message.frame)
+        try:
+            self.transport.send(message, deadline)
+        except SynclineError as error:
+            error.at(self.name, message.method)
+            raise
+
+    def _end(self, calls: list[Call[Waiter]], error: SynclineError) -> None:
+        for call in calls:
+            call.owner.slot.put(Reply(error=_again(error)))
+
+
+def _again(error: SynclineError) -> SynclineError:
+    """A copy to raise, so that threads do not share a traceback."""
+    fresh = copy.copy(error)
+    fresh.__cause__ = error.__cause__
+    return fresh
+
+
+def _seconds(deadline: Deadline) -> str:
+    return "the time allowed" if deadline.seconds is None else f"{deadline.seconds:g} s"
