@@ -63,6 +63,12 @@ class StdioTransport:
         name: What errors, threads and loggers call the server; by default the program.
     """
 
+    shared = True
+    sessions = False
+
+    shared = True
+    sessions = False
+
     def __init__(
         self,
         command: Sequence[str],
