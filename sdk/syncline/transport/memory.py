@@ -33,19 +33,19 @@ class MemoryTransport:
         self._closed = False
         self._lost = False
 
-    def start(self, sink: Sink, deadline: Deadline) -> None:
+    def start(self, sink: Sink, deadline: Deadline) -> None:  # noqa: ARG002
         """Begin to deliver to the sink; never blocks. Raises ``ConnectionClosed`` after ``close()``."""
         with self._state:
             self._check()
             self._sink = sink
 
-    def send(self, message: Outgoing, deadline: Deadline) -> None:
+    def send(self, message: Outgoing, deadline: Deadline) -> None:  # noqa: ARG002
         """Hand one message to the peer; never blocks. Raises ``ConnectionClosed``, or ``ConnectionLost`` if the peer has."""
         with self._state:
             self._check()
             self._inbox.put(message.frame)
 
-    def close(self, deadline: Deadline) -> None:
+    def close(self, deadline: Deadline) -> None:  # noqa: ARG002
         """End the conversation and tell the peer. Idempotent, from any thread, never blocks."""
         with self._state:
             if not self._closed:

@@ -66,9 +66,6 @@ class StdioTransport:
     shared = True
     sessions = False
 
-    shared = True
-    sessions = False
-
     def __init__(
         self,
         command: Sequence[str],
