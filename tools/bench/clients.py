@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +38,6 @@ class Syncline:
         import syncline
 
         self._client = syncline.connect(target, protocol_version=VERSION["25"] if era == "25" else "auto")
-        self._client.open()
 
     def list_tools(self) -> int:
         return len(self._client.list_tools())
@@ -225,6 +223,10 @@ def client(name: str, way: str) -> Client:
 
 
 def imported(name: str) -> None:
-    """Import what the client needs."""
-    __import__(name if name in ("syncline", "requests") else "http.client")
-    assert name in sys.modules or name == "raw"
+    """Import what the client needs before it can be used."""
+    if name == "syncline":
+        import syncline
+
+        assert syncline.connect
+    else:
+        __import__("requests" if name == "requests" else "http.client")
