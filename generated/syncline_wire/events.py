@@ -35,7 +35,7 @@ https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415
 """
 
 
-class DeliveryStatus(WireModel):
+class DeliveryStatus(NullKeepingModel):
     """
     How delivery to a webhook has been going.
 
@@ -43,14 +43,16 @@ class DeliveryStatus(WireModel):
     """
 
     active: bool
-    failed_since: Annotated[str | None, Field(alias="failedSince")] = None
-    last_delivery_at: Annotated[str | None, Field(alias="lastDeliveryAt")] = None
-    last_error: Annotated[DeliveryError | None, Field(alias="lastError")] = None
-    retry_after_ms: Annotated[int | None, Field(alias="retryAfterMs")] = None
+    failed_since: Annotated[str | None, Field(alias="failedSince", json_schema_extra={"x-nullable": True})] = None
+    last_delivery_at: Annotated[str | None, Field(alias="lastDeliveryAt", json_schema_extra={"x-nullable": True})] = (
+        None
+    )
+    last_error: Annotated[DeliveryError | None, Field(alias="lastError", json_schema_extra={"x-nullable": True})] = None
+    retry_after_ms: Annotated[int | None, Field(alias="retryAfterMs", json_schema_extra={"x-nullable": True})] = None
     throttled: bool | None = None
 
 
-class EventOccurrence(WireModel):
+class EventOccurrence(NullKeepingModel):
     """
     One thing that happened.
 
@@ -59,7 +61,7 @@ class EventOccurrence(WireModel):
 
     meta: Annotated[MetaObject | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     data: dict[str, Any]
     """The payload, by the event type's schema. Not to be trusted more than any other input."""
@@ -104,7 +106,7 @@ class EventsActiveNotification(WireModel):
     params: EventsActiveNotificationParams
 
 
-class EventsActiveNotificationParams(WireModel):
+class EventsActiveNotificationParams(NullKeepingModel):
     """
     Where the stream stands, and whether something may have been missed.
 
@@ -113,7 +115,7 @@ class EventsActiveNotificationParams(WireModel):
 
     meta: Annotated[NotificationMetaObject | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     truncated: bool | None = None
     """Whether something may have been missed."""
@@ -177,7 +179,7 @@ class EventsHeartbeatNotification(WireModel):
     params: EventsHeartbeatNotificationParams
 
 
-class EventsHeartbeatNotificationParams(WireModel):
+class EventsHeartbeatNotificationParams(NullKeepingModel):
     """
     Where the stream stands.
 
@@ -186,7 +188,7 @@ class EventsHeartbeatNotificationParams(WireModel):
 
     meta: Annotated[NotificationMetaObject | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
 
 
@@ -291,7 +293,7 @@ class PollEventsRequest(WireModel):
     params: PollEventsRequestParams
 
 
-class PollEventsRequestParams(WireModel):
+class PollEventsRequestParams(NullKeepingModel):
     """
     What to watch, since when, and how much at once.
 
@@ -301,7 +303,7 @@ class PollEventsRequestParams(WireModel):
     meta: Annotated[RequestMetaObject, Field(alias="_meta")]
     """Metadata under anybody's keys."""
     arguments: dict[str, Any]
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     max_age_ms: Annotated[int | None, Field(alias="maxAgeMs")] = None
     max_events: Annotated[int | None, Field(alias="maxEvents", ge=1)] = None
@@ -309,7 +311,7 @@ class PollEventsRequestParams(WireModel):
     """The name for programs."""
 
 
-class PollEventsResult(WireModel):
+class PollEventsResult(NullKeepingModel):
     """
     What has happened, and when to ask again.
 
@@ -318,7 +320,7 @@ class PollEventsResult(WireModel):
 
     meta: Annotated[ResultMetaObject | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     events: list[EventOccurrence]
     has_more: Annotated[bool | None, Field(alias="hasMore")] = None
@@ -358,7 +360,7 @@ class StreamEventsRequest(WireModel):
     params: StreamEventsRequestParams
 
 
-class StreamEventsRequestParams(WireModel):
+class StreamEventsRequestParams(NullKeepingModel):
     """
     What to watch, since when.
 
@@ -368,7 +370,7 @@ class StreamEventsRequestParams(WireModel):
     meta: Annotated[RequestMetaObject, Field(alias="_meta")]
     """Metadata under anybody's keys."""
     arguments: dict[str, Any]
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     max_age_ms: Annotated[int | None, Field(alias="maxAgeMs")] = None
     name: str
@@ -401,7 +403,7 @@ class SubscribeEventsRequest(WireModel):
     params: SubscribeEventsRequestParams
 
 
-class SubscribeEventsRequestParams(WireModel):
+class SubscribeEventsRequestParams(NullKeepingModel):
     """
     What to watch, since when, and where to post it.
 
@@ -411,13 +413,13 @@ class SubscribeEventsRequestParams(WireModel):
     meta: Annotated[RequestMetaObject, Field(alias="_meta")]
     """Metadata under anybody's keys."""
     arguments: dict[str, Any]
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     delivery: WebhookDelivery
     max_age_ms: Annotated[int | None, Field(alias="maxAgeMs")] = None
     name: str
     """The name for programs."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")] = None
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})] = None
     """How long the answer may be kept, in milliseconds."""
 
 
@@ -430,11 +432,11 @@ class SubscribeEventsResult(NullKeepingModel):
 
     meta: Annotated[ResultMetaObject | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    cursor: str | None = None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})] = None
     """A position that the server gave out; null or absent where there is none."""
     delivery_status: Annotated[DeliveryStatus | None, Field(alias="deliveryStatus")] = None
     id: str
-    refresh_before: Annotated[str | None, Field(alias="refreshBefore")]
+    refresh_before: Annotated[str | None, Field(alias="refreshBefore", json_schema_extra={"x-nullable": True})]
     """Until when to renew (ISO 8601); null where it never ends."""
     result_type: Annotated[str, Field(alias="resultType")] = "complete"
     """What kind of result this is; absent means complete."""
@@ -526,7 +528,7 @@ class WebhookGap(NullKeepingModel):
     https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415
     """
 
-    cursor: str | None
+    cursor: Annotated[str | None, Field(json_schema_extra={"x-nullable": True})]
     """A position that the server gave out; null or absent where there is none."""
     type: Literal["gap"] = "gap"
 

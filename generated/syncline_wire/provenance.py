@@ -5,7 +5,7 @@ from __future__ import annotations
 
 #: Version of datamodel-code-generator, and a digest of the options it was run with.
 GENERATOR = "datamodel-code-generator 0.89.0"
-OPTIONS_SHA256 = "0e5a26aae63dc83c1fffcc3738658a4c044357cab7d88a976febfabe480f8dcd"
+OPTIONS_SHA256 = "5b7f79c97febcf3e875b2236b7f89327e2a20b34f0cffe030c8e850741d27017"
 
 #: Revision or extension → published file (repository, commit, path, sha256) and the sha256 of its reduction and fixes.
 SOURCES: dict[str, dict[str, str]] = {
@@ -42,7 +42,7 @@ SOURCES: dict[str, dict[str, str]] = {
         "commit": "b0f60ba5409db7a6582440a7b473cc0398890f15",
         "path": "schema/2026-07-28/schema.json",
         "sha256": "ef70b61f99b6d2e5e3b46863822eab08dff6a45bedc7a08914e0e5b133f40203",
-        "inputs": "30a910b482e85e370b132a3e62064d88738c99e95757a9b6702dc696d1e35f4b",
+        "inputs": "fc665b822943179f6d75c17702c65b10221dfa8fed3382395d6e2abfd3e18110",
     },
     "tasks": {
         "repository": "modelcontextprotocol/ext-tasks",

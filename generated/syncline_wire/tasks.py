@@ -74,7 +74,7 @@ class CancelledTask(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
@@ -97,7 +97,7 @@ class CompletedTask(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
@@ -123,7 +123,7 @@ class CreateTaskResult(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
@@ -145,7 +145,7 @@ class DetailedTask(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
     error: Error | None = None
     input_requests: Annotated[InputRequests | None, Field(alias="inputRequests")] = None
@@ -171,7 +171,7 @@ class FailedTask(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
@@ -221,7 +221,7 @@ class GetTaskResult(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
     error: Error | None = None
     input_requests: Annotated[InputRequests | None, Field(alias="inputRequests")] = None
@@ -247,7 +247,7 @@ class InputRequiredTask(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
@@ -269,7 +269,7 @@ class Task(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
@@ -321,7 +321,7 @@ class TaskStatusNotificationParams(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
     error: Error | None = None
     input_requests: Annotated[InputRequests | None, Field(alias="inputRequests")] = None
@@ -422,5 +422,5 @@ class WorkingTask(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl_ms: Annotated[int | None, Field(alias="ttlMs")]
+    ttl_ms: Annotated[int | None, Field(alias="ttlMs", json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""

@@ -245,7 +245,7 @@ class EmbeddedResource(WireModel):
     type: Literal["resource"] = "resource"
 
 
-class Error(WireModel):
+class Error(NullKeepingModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -253,7 +253,7 @@ class Error(WireModel):
     """
 
     code: int
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -590,7 +590,7 @@ class LoggingMessageNotificationParams(NullKeepingModel):
     https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
     """
 
-    data: Any
+    data: Annotated[Any, Field(json_schema_extra={"x-nullable": True})]
     """The message: any JSON, null included."""
     level: LoggingLevel
     logger: str | None = None

@@ -353,7 +353,7 @@ class EnumSchema(WireModel):
     type: Literal["string"] = "string"
 
 
-class Error(WireModel):
+class Error(NullKeepingModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -361,7 +361,7 @@ class Error(WireModel):
     """
 
     code: int
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -702,7 +702,7 @@ class LoggingMessageNotificationParams(NullKeepingModel):
     https://modelcontextprotocol.io/specification/2025-06-18/schema#loggingmessagenotification
     """
 
-    data: Any
+    data: Annotated[Any, Field(json_schema_extra={"x-nullable": True})]
     """The message: any JSON, null included."""
     level: LoggingLevel
     logger: str | None = None

@@ -534,7 +534,7 @@ class EnumValues(WireModel):
     type: Literal["string"] = "string"
 
 
-class Error(WireModel):
+class Error(NullKeepingModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -542,7 +542,7 @@ class Error(WireModel):
     """
 
     code: int
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -1035,7 +1035,7 @@ class LoggingMessageNotificationParams(NullKeepingModel):
 
     meta: Annotated[dict[str, Any] | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    data: Any
+    data: Annotated[Any, Field(json_schema_extra={"x-nullable": True})]
     """The message: any JSON, null included."""
     level: LoggingLevel
     logger: str | None = None
@@ -1770,7 +1770,7 @@ class Task(NullKeepingModel):
     """Where it stands, for people."""
     task_id: Annotated[str, Field(alias="taskId")]
     """The task's name, chosen by who runs it."""
-    ttl: int | None
+    ttl: Annotated[int | None, Field(json_schema_extra={"x-nullable": True})]
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 

@@ -148,7 +148,9 @@ class CallToolResult(ToolResult):
     """Whether the tool failed; the content then tells how."""
     result_type: Annotated[str, Field(alias="resultType")] = "complete"
     """What kind of result this is; absent means complete."""
-    structured_content: Annotated[Any | None, Field(alias="structuredContent")] = None
+    structured_content: Annotated[
+        Any | None, Field(alias="structuredContent", json_schema_extra={"x-nullable": True})
+    ] = None
     """The same as data, by the tool's output schema; null is data too."""
 
 
@@ -518,7 +520,7 @@ class EnumValues(WireModel):
     type: Literal["string"] = "string"
 
 
-class Error(WireModel):
+class Error(NullKeepingModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -526,7 +528,7 @@ class Error(WireModel):
     """
 
     code: int
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -588,7 +590,7 @@ class GetPromptResultResponse(WireModel):
     result: InputRequiredResult | GetPromptResult
 
 
-class HeaderMismatch(WireModel):
+class HeaderMismatch(NullKeepingModel):
     """
     The error of a request whose HTTP headers and body disagree.
 
@@ -596,7 +598,7 @@ class HeaderMismatch(WireModel):
     """
 
     code: Literal[-32020] = -32020
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -702,7 +704,7 @@ class InputResponseRequestParams(WireModel):
     request_state: Annotated[str | None, Field(alias="requestState")] = None
 
 
-class InternalError(WireModel):
+class InternalError(NullKeepingModel):
     """
     -32603: the receiver itself failed.
 
@@ -710,11 +712,11 @@ class InternalError(WireModel):
     """
 
     code: Literal[-32603] = -32603
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
-class InvalidParamsError(WireModel):
+class InvalidParamsError(NullKeepingModel):
     """
     -32602: the parameters do not fit.
 
@@ -722,11 +724,11 @@ class InvalidParamsError(WireModel):
     """
 
     code: Literal[-32602] = -32602
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
-class InvalidRequestError(WireModel):
+class InvalidRequestError(NullKeepingModel):
     """
     -32600: the message is no valid request.
 
@@ -734,24 +736,8 @@ class InvalidRequestError(WireModel):
     """
 
     code: Literal[-32600] = -32600
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
-
-
-JSONObject = TypeAliasType("JSONObject", dict[str, JsonValue])
-"""
-Any JSON object.
-
-https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonobject
-"""
-
-
-JSONArray = TypeAliasType("JSONArray", list[JsonValue])
-"""
-Any JSON array.
-
-https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonarray
-"""
 
 
 class JSONRPCErrorResponse(WireModel):
@@ -816,6 +802,22 @@ JSONRPCResponse = TypeAliasType("JSONRPCResponse", JSONRPCResultResponse | JSONR
 An answer.
 
 https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcresponse
+"""
+
+
+JSONArray = TypeAliasType("JSONArray", list[JsonValue])
+"""
+Any JSON array.
+
+https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonarray
+"""
+
+
+JSONObject = TypeAliasType("JSONObject", dict[str, JsonValue])
+"""
+Any JSON object.
+
+https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonobject
 """
 
 
@@ -1111,7 +1113,7 @@ class LoggingMessageNotificationParams(NullKeepingModel):
 
     meta: Annotated[NotificationMetaObject | None, Field(alias="_meta")] = None
     """Metadata under anybody's keys."""
-    data: Any
+    data: Annotated[Any, Field(json_schema_extra={"x-nullable": True})]
     """The message: any JSON, null included."""
     level: LoggingLevel
     logger: str | None = None
@@ -1125,7 +1127,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema#metaobject
 """
 
 
-class MethodNotFoundError(WireModel):
+class MethodNotFoundError(NullKeepingModel):
     """
     -32601: there is no such method.
 
@@ -1133,7 +1135,7 @@ class MethodNotFoundError(WireModel):
     """
 
     code: Literal[-32601] = -32601
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -1285,7 +1287,7 @@ class PaginatedResult(WireModel):
     """What kind of result this is; absent means complete."""
 
 
-class ParseError(WireModel):
+class ParseError(NullKeepingModel):
     """
     -32700: what arrived is not JSON.
 
@@ -1293,7 +1295,7 @@ class ParseError(WireModel):
     """
 
     code: Literal[-32700] = -32700
-    data: Any | None = None
+    data: Annotated[Any | None, Field(json_schema_extra={"x-nullable": True})] = None
     message: str
 
 
@@ -2091,7 +2093,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotificati
 """
 
 
-class ToolResultContent(WireModel):
+class ToolResultContent(NullKeepingModel):
     """
     What a tool that the model called has returned.
 
@@ -2102,7 +2104,9 @@ class ToolResultContent(WireModel):
     """Metadata under anybody's keys."""
     content: list[ContentBlock]
     is_error: Annotated[bool | None, Field(alias="isError")] = None
-    structured_content: Annotated[Any | None, Field(alias="structuredContent")] = None
+    structured_content: Annotated[
+        Any | None, Field(alias="structuredContent", json_schema_extra={"x-nullable": True})
+    ] = None
     tool_use_id: Annotated[str, Field(alias="toolUseId")]
     type: Literal["tool_result"] = "tool_result"
 
@@ -2245,30 +2249,3 @@ A form field that takes one of its choices.
 
 https://modelcontextprotocol.io/specification/2026-07-28/schema#singleselectenumschema
 """
-
-
-CallToolRequest.model_rebuild()
-CallToolRequestParams.model_rebuild()
-CallToolResultResponse.model_rebuild()
-ClientCapabilities.model_rebuild()
-CompleteRequest.model_rebuild()
-CompleteRequestParams.model_rebuild()
-CreateMessageRequest.model_rebuild()
-CreateMessageRequestParams.model_rebuild()
-DiscoverRequest.model_rebuild()
-DiscoverResult.model_rebuild()
-ElicitationCapability.model_rebuild()
-GetPromptRequest.model_rebuild()
-GetPromptRequestParams.model_rebuild()
-GetPromptResultResponse.model_rebuild()
-InputResponseRequestParams.model_rebuild()
-ListPromptsRequest.model_rebuild()
-ListResourceTemplatesRequest.model_rebuild()
-ListResourcesRequest.model_rebuild()
-ListToolsRequest.model_rebuild()
-MissingRequiredClientCapability.model_rebuild()
-PaginatedRequest.model_rebuild()
-PaginatedRequestParams.model_rebuild()
-ReadResourceRequest.model_rebuild()
-ReadResourceRequestParams.model_rebuild()
-SubscriptionsListenRequest.model_rebuild()

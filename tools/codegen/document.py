@@ -1,4 +1,4 @@
-"""This project's own documentation, put on definitions and members."""
+"""Our own documentation, put on definitions and members."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def document(definitions: JsonObject, docs: JsonObject, pin: Pin, file: str) -> 
             member: child | ({"description": line} if (line := member_line(docs["members"], name, member)) else {})
             for member, child in node.get("properties", {}).items()
         }
-        described = {key: value for key, value in node.items() if key != OWNER} | {"description": f"{docs['definitions'][name]}\n\n{page}"}
+        described = {key: value for key, value in node.items() if key != OWNER} | {
+            "description": f"{docs['definitions'][name]}\n\n{page}"
+        }
         return described | ({"properties": members} if members else {})
 
     return {name: describe(name, node) for name, node in definitions.items()}
@@ -43,6 +45,11 @@ def member_line(lines: dict[str, str], owner: str, member: str) -> str | None:
 def stale(docs: JsonObject, modules: list[JsonObject]) -> list[str]:
     """Entries of ``docs.toml`` that describe nothing any more."""
     names = {name for definitions in modules for name in definitions}
-    members = {f"{name}.{member}" for module in modules for name, node in module.items() for member in node.get("properties", ())}
+    members = {
+        f"{name}.{member}"
+        for module in modules
+        for name, node in module.items()
+        for member in node.get("properties", ())
+    }
     unused = [f"/members/{key}" for key in docs["members"] if not any(fnmatchcase(member, key) for member in members)]
     return unused + [f"/definitions/{name}" for name in docs["definitions"] if name not in names]

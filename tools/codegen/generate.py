@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
 import json
@@ -18,7 +19,10 @@ from .problems import Problem
 GENERATOR = "datamodel-code-generator"
 PACKAGE = "syncline_wire"
 #: Results with helpers of their own, in every revision.
-HELPED = {"CallToolResult": "ToolResult", "ReadResourceResult": "ReadResult"}
+HELPED: dict[str, str] = {"CallToolResult": "ToolResult", "ReadResourceResult": "ReadResult"}
+
+#: What ``base`` adds to the names that users see.
+NEUTRAL = ("UnknownContent", "WireModel")
 
 OPTIONS: dict[str, Any] = {
     "input_file_type": "jsonschema",
@@ -45,6 +49,7 @@ OPTIONS: dict[str, Any] = {
     "disable_timestamp": True,
     "type_mappings": ["byte=string", "uri=string", "uri-template=string"],
     "type_overrides": {"JSONValue": "pydantic.JsonValue"},
+    "field_extra_keys": [normalize.NULLABLE],
     "formatters": ["builtin"],
 }
 
@@ -68,11 +73,30 @@ def build(schema: Path) -> dict[str, str]:
         tables[pin.name] = methods.method_table(module["$defs"], path)
         described = document.document(module["$defs"], docs, pin, path)
         files[f"{pin.module}.py"] = models(module | {"$defs": described}, path, names["members"], pins)
+    files["neutral.py"] = render.neutral(homes(pins, files))
     files["methods.py"] = render.methods(tables)
     files["provenance.py"] = render.provenance(
         {pin.name: _source(pin, schema) for pin in pins}, f"{GENERATOR} {version(GENERATOR)}", _digest(OPTIONS)
     )
     return dict(sorted(files.items()))
+
+
+def homes(pins: list[Pin], files: dict[str, str]) -> dict[str, str]:
+    """Name → module of the newest revision that has it, for the set that users see."""
+    found = dict.fromkeys(NEUTRAL, "base")
+    for pin in pins:
+        if pin.is_revision:
+            found |= dict.fromkeys(exported(files[f"{pin.module}.py"]), pin.module)
+    return found
+
+
+def exported(text: str) -> list[str]:
+    """The classes and type aliases of a module of models."""
+    body = ast.parse(text).body
+    aliases = [node.targets[0] for node in body if isinstance(node, ast.Assign)]
+    return [node.name for node in body if isinstance(node, ast.ClassDef)] + [
+        target.id for target in aliases if isinstance(target, ast.Name)
+    ]
 
 
 def models(module: JsonObject, source: str, members: dict[str, str], pins: list[Pin]) -> str:
@@ -93,12 +117,12 @@ def models(module: JsonObject, source: str, members: dict[str, str], pins: list[
     return text
 
 
-def base_classes(definitions: JsonObject) -> dict[str, str]:
+def base_classes(definitions: JsonObject) -> dict[str, str | list[str]]:
     """Definition → base class, for those that need another than ``WireModel``."""
     nullable = {
         name: "NullKeepingModel"
         for name, node in definitions.items()
-        if any(normalize.admits_null(node["properties"][member]) for member in node.get("required", ()) if "properties" in node)
+        if any(normalize.NULLABLE in member for member in node.get("properties", {}).values())
     }
     helped = {name: base for name, base in HELPED.items() if name in definitions}
     return {name: f"{PACKAGE}.base.{base}" for name, base in sorted({**nullable, **helped}.items())}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from .problems import Problem
 
 JsonObject = dict[str, Any]
+
+#: In the standard library from Python 3.11 on; the generator needs that anyway.
+tomllib: Any = importlib.import_module("tomllib")
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,9 +46,10 @@ def read_json(path: Path) -> JsonObject:
 
 def read_toml(path: Path) -> JsonObject:
     try:
-        return tomllib.loads(read_bytes(path).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables: JsonObject = tomllib.loads(read_bytes(path).decode("utf-8"))
+    except ValueError as error:
         raise Problem(shown(path), "", f"not TOML: {error}") from error
+    return tables
 
 
 def pointer(*parts: str | int) -> str:
@@ -56,4 +59,4 @@ def pointer(*parts: str | int) -> str:
 
 def split_pointer(text: str) -> list[str]:
     """The reference tokens of a JSON pointer."""
-    return [part.replace("~1", "/").replace("~0", "~") for part in re.split("/", text)[1:]]
+    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]

@@ -17,7 +17,12 @@ UNIONS = {
     "ServerNotification": ("notification", "server"),
 }
 #: Requests whose result is not called after them.
-RESULTS = dict.fromkeys(("PingRequest", "SetLevelRequest", "SubscribeRequest", "UnsubscribeRequest"), "EmptyResult")
+RESULTS: dict[str, str] = {
+    "PingRequest": "EmptyResult",
+    "SetLevelRequest": "EmptyResult",
+    "SubscribeRequest": "EmptyResult",
+    "UnsubscribeRequest": "EmptyResult",
+}
 
 
 class Entry(NamedTuple):
@@ -38,7 +43,9 @@ def method_table(definitions: JsonObject, file: str) -> dict[str, Entry]:
             params = members.get("params", {}).get("$ref", "").removeprefix(LOCAL) or None
             result = None if kind == "notification" else _result(definitions, name, file)
             both = method in table and table[method].sender != sender
-            asks = "InputRequiredResult" in str(definitions.get(f"{result}Response", {}).get("properties", {}).get("result"))
+            asks = "InputRequiredResult" in str(
+                definitions.get(f"{result}Response", {}).get("properties", {}).get("result")
+            )
             table[method] = Entry(kind, "both" if both else sender, _local(params), result, asks)
     return dict(sorted(table.items()))
 
@@ -57,5 +64,7 @@ def _local(params: str | None) -> str | None:
 def _result(definitions: JsonObject, request: str, file: str) -> str:
     result = RESULTS.get(request, request.removesuffix("Request") + "Result")
     if result not in definitions:
-        raise Problem(file, pointer("$defs", request), f"its result is not called {result}; see tools/codegen/methods.py")
+        raise Problem(
+            file, pointer("$defs", request), f"its result is not called {result}; see tools/codegen/methods.py"
+        )
     return result

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import json
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
@@ -15,9 +16,14 @@ from typing import Any
 from .inputs import JsonObject, pointer
 from .problems import Problem
 
+#: The way from a node to one below it, as the tokens of a JSON pointer.
+Place = tuple[str | int, ...]
+
 LOCAL = "#/$defs/"
 #: Key of a hoisted definition that keeps the name of the published one it was found in.
 OWNER = "x-owner"
+#: Key of a member for which null is a value.
+NULLABLE = "x-nullable"
 #: The bounds that some generators write for every integer: what a double holds exactly, no limit of the protocol.
 SAFE_INTEGER = {"minimum": -(2**53) + 1, "maximum": 2**53 - 1}
 
@@ -47,6 +53,7 @@ def normalize(
         functools.partial(hoist, names=names, file=file),
         functools.partial(fill_absent, absent=absent),
         functools.partial(tag_unions, shared=shared),
+        functools.partial(_everywhere, mark_nullable),
     ]
     for step in steps:
         definitions = step(definitions)
@@ -105,28 +112,23 @@ def merge_all_of(definitions: JsonObject, *, shared: dict[str, JsonObject]) -> J
 def hoist(definitions: JsonObject, *, names: dict[str, str], file: str) -> JsonObject:
     """Every inline object with members becomes a definition, called after its owner and the member that holds it."""
     hoisted: JsonObject = {}
-    owners: dict[str, str] = {}
-    owner = ""
 
-    def below(node: JsonObject, name: str) -> JsonObject:
-        return _children(node, lambda child, member: move(child, name + _pascal(member)))
+    def below(node: JsonObject, name: str, owner: str) -> JsonObject:
+        return _children(node, lambda child, place: move(child, name + _pascal(_member(place)), owner))
 
-    def move(node: JsonObject, default: str) -> JsonObject:
+    def move(node: JsonObject, default: str, owner: str) -> JsonObject:
         if not node.get("properties"):
-            return below(node, default)
+            return below(node, default, owner)
         name = next((name for pattern, name in names.items() if fnmatchcase(default, pattern)), default)
-        node = below(node, name)
-        if _key(hoisted.get(name, definitions.get(name, node))) != _key(node):
+        node = below(node, name, owner)
+        known: JsonObject = hoisted.get(name) or definitions.get(name) or node
+        if _key(known, OWNER) != _key(node):
             raise Problem(file, pointer("$defs", name), "two different objects get this name; see schema/names.toml")
         if name not in definitions:
-            hoisted[name] = node
-            owners.setdefault(name, owner)
+            hoisted.setdefault(name, node | {OWNER: owner})
         return {"$ref": LOCAL + name}
 
-    lifted = {}
-    for owner, node in definitions.items():
-        lifted[owner] = below(node, owner)
-    return lifted | {name: node | {OWNER: owners[name]} for name, node in hoisted.items()}
+    return {name: below(node, name, name) for name, node in definitions.items()} | hoisted
 
 
 def fill_absent(definitions: JsonObject, *, absent: dict[str, Any]) -> JsonObject:
@@ -166,6 +168,22 @@ def tag_unions(definitions: JsonObject, *, shared: dict[str, JsonObject]) -> Jso
     return _everywhere(tag, definitions)
 
 
+def mark_nullable(node: JsonObject) -> JsonObject:
+    """Say on each member for which null is a value that it is: elsewhere null stands for a member that is not there."""
+    members = node.get("properties", {})
+    marked = {member: child | {NULLABLE: True} for member, child in members.items() if admits_null(child)}
+    return node | {"properties": members | marked} if marked else node
+
+
+def admits_null(node: JsonObject) -> bool:
+    types = node.get("type", [])
+    return (
+        not _says_something(node)
+        or "null" in (types if isinstance(types, list) else [types])
+        or any(admits_null(branch) for branch in node.get("anyOf", ()))
+    )
+
+
 def resolve(node: JsonObject, definitions: JsonObject, shared: dict[str, JsonObject]) -> JsonObject:
     """The definition that a node refers to, else the node itself."""
     target = node.get("$ref")
@@ -175,28 +193,23 @@ def resolve(node: JsonObject, definitions: JsonObject, shared: dict[str, JsonObj
     return found
 
 
-def nodes(definitions: JsonObject) -> Iterator[tuple[list[str], JsonObject]]:
+def nodes(definitions: JsonObject) -> Iterator[tuple[Place, JsonObject]]:
     """Every schema node below the definitions, with its place."""
 
-    def walk(node: JsonObject, place: list[str]) -> Iterator[tuple[list[str], JsonObject]]:
+    def walk(node: JsonObject, place: Place) -> Iterator[tuple[Place, JsonObject]]:
         yield place, node
-        below: list[tuple[list[str], JsonObject]] = []
-        _children(node, lambda child, member: below.append(([*place, member], child)) or child)
+        below: list[tuple[Place, JsonObject]] = []
+
+        def note(child: JsonObject, step: Place) -> JsonObject:
+            below.append((place + step, child))
+            return child
+
+        _children(node, note)
         for where, child in below:
             yield from walk(child, where)
 
     for name, node in definitions.items():
-        yield from walk(node, [name])
-
-
-def admits_null(node: JsonObject) -> bool:
-    """Whether null is a value here, rather than a missing one."""
-    types = node.get("type", [])
-    return (
-        not _says_something(node)
-        or "null" in (types if isinstance(types, list) else [types])
-        or any(admits_null(branch) for branch in node.get("anyOf", ()))
-    )
+        yield from walk(node, (name,))
 
 
 def _everywhere(change: Callable[[JsonObject], JsonObject], definitions: JsonObject) -> JsonObject:
@@ -205,36 +218,37 @@ def _everywhere(change: Callable[[JsonObject], JsonObject], definitions: JsonObj
 
 def _below(node: JsonObject, change: Callable[[JsonObject], JsonObject]) -> JsonObject:
     """Apply ``change`` to all nodes below this one, the outer ones first."""
-    return _children(node, lambda child, _member: _below(change(child), change))
+    return _children(node, lambda child, _place: _below(change(child), change))
 
 
-def _children(node: JsonObject, change: Callable[[JsonObject, str], JsonObject]) -> JsonObject:
-    """Apply ``change`` to the schemas directly below a node; it is told the member, or nothing for items and branches."""
+def _children(node: JsonObject, change: Callable[[JsonObject, Place], JsonObject]) -> JsonObject:
+    """Apply ``change`` to the schemas directly below a node; it is told the way to each."""
     changed = dict(node)
     for key in ("additionalProperties", "items"):
         if isinstance(node.get(key), dict):
-            changed[key] = change(node[key], "")
+            changed[key] = change(node[key], (key,))
     for key in ("allOf", "anyOf"):
         if key in node:
-            changed[key] = [change(branch, "") for branch in node[key]]
-    if "properties" in node:
-        changed["properties"] = {member: change(child, member) for member, child in node["properties"].items()}
+            changed[key] = [change(branch, (key, index)) for index, branch in enumerate(node[key])]
+    members = node.get("properties", {})
+    if members:
+        changed["properties"] = {member: change(child, ("properties", member)) for member, child in members.items()}
     return changed
+
+
+def _member(place: Place) -> str:
+    """The member at the end of a place; nothing where that is a branch or the items."""
+    return str(place[1]) if place[0] == "properties" else ""
 
 
 def _says_something(node: Any) -> bool:
     """False for the schemas that admit everything, and for the empty ones that an object's values get."""
-    return bool(set(node) - {"default", "description"}) if isinstance(node, dict) else False
+    return isinstance(node, dict) and bool(set(node) - {"default"})
 
 
-def _key(node: Any) -> str:
-    return repr(_sorted(node))
-
-
-def _sorted(node: Any) -> Any:
-    if isinstance(node, dict):
-        return sorted((key, _sorted(value)) for key, value in node.items())
-    return [_sorted(item) for item in node] if isinstance(node, list) else node
+def _key(node: JsonObject, without: str = "") -> str:
+    """The same text for equal nodes."""
+    return json.dumps({key: value for key, value in node.items() if key != without}, sort_keys=True)
 
 
 def _pascal(name: str) -> str:

@@ -9,6 +9,7 @@ from string import Template
 from .methods import Entry
 from .pins import Pin
 
+NEWLINE = "\n"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -32,10 +33,24 @@ def init(pins: list[Pin]) -> str:
     )
 
 
+def neutral(homes: dict[str, str]) -> str:
+    """``homes`` says for each name which module it comes from."""
+    modules = sorted(set(homes.values()))
+    imports = [
+        f"    from .{module} import (\n{''.join(f'        {name} as {name},{NEWLINE}' for name in names)}    )"
+        for module in modules
+        if (names := sorted(name for name, home in homes.items() if home == module))
+    ]
+    lines = [f'    "{name}": "{home}",' for name, home in sorted(homes.items())]
+    return header("schema/") + _fill("neutral.py.txt", imports="\n".join(imports), homes="\n".join(lines))
+
+
 def methods(tables: dict[str, dict[str, Entry]]) -> str:
     lines = []
     for name, table in tables.items():
-        entries = [f"        {_text(method)}: Method({', '.join(map(_text, entry))})," for method, entry in table.items()]
+        entries = [
+            f"        {_text(method)}: Method({', '.join(map(_text, entry))})," for method, entry in table.items()
+        ]
         lines += [f'    "{name}": {{', *entries, "    },"]
     return header("schema/") + _fill("methods.py.txt", methods="\n".join(lines))
 

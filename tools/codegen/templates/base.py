@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+from pydantic_core import CoreSchema, core_schema
+
+#: What the generator writes on a member for which null is a value.
+NULLABLE = {"x-nullable": True}
 
 
 class WireModel(BaseModel):
@@ -19,7 +31,15 @@ class WireModel(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         protected_namespaces=(),
+        defer_build=True,  # most programs use few of the classes, and building all takes longer than all else
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        for field in _fields(schema).values():
+            _refuse_null(field)
+        return schema
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object for the wire: wire names, absent members left out, nulls kept where null is a value."""
@@ -29,26 +49,24 @@ class WireModel(BaseModel):
 class NullKeepingModel(WireModel):
     """A model with members for which null is a value: it stays on the wire where it was set."""
 
-    _nullable: ClassVar[list[tuple[str, str]]] = []
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        super().__pydantic_init_subclass__(**kwargs)
-        # An optional member of type X | None is None when it is absent; one that is required, or of any type, may be null.
-        cls._nullable = [
-            (name, field.alias or name)
-            for name, field in cls.model_fields.items()
-            if field.is_required() or field.annotation == (Any | None)
-        ]
-
     @model_serializer(mode="wrap")
     def _keep_nulls(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
         members: dict[str, Any] = handler(self)
         if info.exclude_none:
-            for name, alias in self._nullable:
+            for name, alias in _nullable(type(self)):
                 if name in self.model_fields_set and getattr(self, name) is None:
                     members[name if info.by_alias is False else alias] = None
         return members
+
+
+class UnknownContent(WireModel):
+    """A piece of content, or a part of a resource, that no model fits: a kind of a later revision, or a broken one.
+
+    Everything that the server sent is there as attributes, in plain JSON.
+    """
+
+    type: str = ""
+    """The kind that the server gave it; empty where it gave none."""
 
 
 class ToolResult(NullKeepingModel):
@@ -94,3 +112,28 @@ class ReadResult(WireModel):
         parts: list[Any] = self.__dict__["contents"]
         found = getattr(parts[0], member, None) if parts else None
         return found if isinstance(found, str) else None
+
+
+@cache
+def _nullable(model: type[WireModel]) -> list[tuple[str, str]]:
+    """Name and wire name of the members for which null is a value."""
+    fields = model.model_fields.items()
+    return [(name, field.alias or name) for name, field in fields if field.json_schema_extra == NULLABLE]
+
+
+def _fields(schema: CoreSchema) -> dict[str, Any]:
+    """The fields of a model's schema; none where it is built elsewhere and only referred to."""
+    inner: Any = schema
+    while inner.get("type") not in {"model-fields", "definition-ref"}:
+        inner = inner["schema"]
+    fields: dict[str, Any] = inner.get("fields", {})
+    return fields
+
+
+def _refuse_null(field: dict[str, Any]) -> None:
+    """In strict mode null is not another word for absent, as in JSON Schema; in Python code None still is."""
+    default = field["schema"]
+    metadata = field.get("metadata", {})
+    nullable = metadata.get("pydantic_js_extra") == NULLABLE
+    if default["type"] == "default" and default["schema"]["type"] == "nullable" and not nullable:
+        default["schema"] = core_schema.lax_or_strict_schema(default["schema"], default["schema"]["schema"])
