@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import HeaderMismatch, InvalidResult, ListingLimit, LocalProtocolError
 from syncline.protocol import codec, jsonrpc
 from syncline.protocol.revisions import LOG_LEVELS
-from syncline.session.listing import follow
+from syncline.session.listing import Page, follow
 
 if TYPE_CHECKING:
     from syncline.config import Timeouts
@@ -36,14 +36,6 @@ LISTINGS: Mapping[str, tuple[str, str]] = {
     "resources/templates/list": ("resource_templates", "uri_template"),
     "prompts/list": ("prompts", "name"),
 }
-
-
-class ListingPage(NamedTuple):
-    """One page of a listing."""
-
-    items: Sequence[Any]
-    next_cursor: str | None
-    ttl_ms: float
 
 
 class Verbs:
@@ -92,10 +84,12 @@ class Verbs:
         The call is never sent a second time behind your back.
         """
         if not isinstance(name, str):
-            raise LocalProtocolError(f"the name of a tool is text, not {type(name).__name__}").at(None, "tools/call")
+            raise LocalProtocolError(f"the name of a tool is text, not {type(name).__name__}").at(
+                self._session.name, "tools/call"
+            )
         params: dict[str, object] = {"name": name}
         if arguments is not None:
-            params["arguments"] = json_object(arguments, "arguments", "tools/call")
+            params["arguments"] = self._json(arguments, "arguments", "tools/call")
         deadline = self._session.deadline(timeout)
         try:
             raw = self._session.call(
@@ -184,11 +178,11 @@ class Verbs:
         """Get the messages of a prompt. Its arguments are text only. Source: specification, server/prompts."""
         params: dict[str, object] = {"name": name}
         if arguments is not None:
-            params["arguments"] = given = json_object(arguments, "arguments", "prompts/get")
+            params["arguments"] = given = self._json(arguments, "arguments", "prompts/get")
             for key, value in given.items():
                 if not isinstance(value, str):
                     problem = f"arguments[{key!r}] of a prompt must be text, not {type(value).__name__}"
-                    raise LocalProtocolError(problem).at(None, "prompts/get")
+                    raise LocalProtocolError(problem).at(self._session.name, "prompts/get")
         raw = self._session.call("prompts/get", params, self._session.deadline(timeout), meta, on_progress)
         return cast("GetPromptResult", self._session.lift("prompts/get", raw))
 
@@ -208,11 +202,11 @@ class Verbs:
         """
         reference = ref if isinstance(ref, Mapping) else ref.to_wire()
         params: dict[str, object] = {
-            "ref": json_object(reference, "ref", "completion/complete"),
-            "argument": json_object(argument, "argument", "completion/complete"),
+            "ref": self._json(reference, "ref", "completion/complete"),
+            "argument": self._json(argument, "argument", "completion/complete"),
         }
         if context is not None:
-            params["context"] = {"arguments": json_object(context, "context", "completion/complete")}
+            params["context"] = {"arguments": self._json(context, "context", "completion/complete")}
         raw = self._session.call("completion/complete", params, self._session.deadline(timeout))
         return cast("CompleteResult", self._session.lift("completion/complete", raw))
 
@@ -233,20 +227,23 @@ class Verbs:
         """Ask for a sign of life (handshake revisions). Source: specification, basic/utilities/ping."""
         self._session.call("ping", None, self._session.deadline(timeout))
 
+    def _json(self, value: Mapping[str, object], what: str, method: str) -> dict[str, object]:
+        return json_object(value, what, method, self._session.name)
+
     # Listings
 
-    def _pages(self, method: str, timeout: float | Timeouts | None, deadline: Deadline | None) -> Iterator[ListingPage]:
+    def _pages(self, method: str, timeout: float | Timeouts | None, deadline: Deadline | None) -> Iterator[Page[Any]]:
         field, key = LISTINGS[method]
 
-        def fetch(cursor: str | None) -> ListingPage:
+        def fetch(cursor: str | None) -> Page[Any]:
             params = None if cursor is None else {"cursor": cursor}
             raw = self._session.call(method, params, deadline or self._session.deadline(timeout))
             following = raw.get("nextCursor")
             if following is not None and not isinstance(following, str):
                 problem = f"nextCursor is {type(following).__name__}, not text"
-                raise InvalidResult(problem, raw=raw, errors=[problem]).at(None, method)
+                raise InvalidResult(problem, raw=raw, errors=[problem]).at(self._session.name, method)
             page = self._session.lift(method, raw)
-            return ListingPage(getattr(page, field), following, codec.ttl_ms(page))
+            return Page(getattr(page, field), following, codec.ttl_ms(page))
 
         try:
             yield from follow(fetch, lambda item: getattr(item, key), self._session.limits)
@@ -275,14 +272,14 @@ class Verbs:
             yield from self._session.book.usable(page.items) if method == "tools/list" else page.items
 
 
-def json_object(value: Mapping[str, object], what: str, method: str) -> dict[str, object]:
+def json_object(value: Mapping[str, object], what: str, method: str, server: str | None = None) -> dict[str, object]:
     """A JSON object that can be sent, or ``LocalProtocolError``."""
     if not isinstance(value, Mapping):
-        raise LocalProtocolError(f"{what} must be a mapping, not {type(value).__name__}").at(None, method)
+        raise LocalProtocolError(f"{what} must be a mapping, not {type(value).__name__}").at(server, method)
     given = value if isinstance(value, dict) else dict(value)
     try:
         jsonrpc.check_json(given, what)
     except LocalProtocolError as error:
-        error.at(None, method)
+        error.at(server, method)
         raise
     return given

@@ -122,7 +122,7 @@ class Client(Verbs):
         """Connect: start the program or reach the URL, and agree on a revision.
 
         Blocks until that is done, at most ``Timeouts.startup``; ``close()`` from another thread and Ctrl-C end it. Raises
-        ``ConnectFailed``, ``ServerExited``, ``RequestTimeout``, ``UnsupportedRevision``, ``AuthRequired`` or
+        ``ConnectFailed``, ``ServerExited``, ``RequestTimeout``, ``NoCommonRevision``, ``AuthRequired`` or
         ``HttpStatusError``; nothing is left running then.
         """
         self._session.open()
@@ -237,7 +237,7 @@ class Client(Verbs):
         What the server declared does not matter here; what the revision has does, except for methods of your own.
         Blocks and raises like the other requests.
         """
-        given = None if params is None else json_object(params, "params", method)
+        given = None if params is None else json_object(params, "params", method, self.name)
         raw = self._session.request(method, given, self._session.deadline(timeout), meta, on_progress)
         if result_type is None:
             return raw
@@ -251,7 +251,7 @@ class Client(Verbs):
         self, method: str, params: Mapping[str, object] | None = None, *, timeout: float | Timeouts | None = None
     ) -> None:
         """Send any notification. Blocks until it is out."""
-        given = None if params is None else json_object(params, "params", method)
+        given = None if params is None else json_object(params, "params", method, self.name)
         self._session.connection.notify(method, given, self._session.deadline(timeout))
 
     def tool(self, name: str) -> Callable[..., CallToolResult]:

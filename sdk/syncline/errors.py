@@ -14,6 +14,7 @@
     │  └─ ForkedConnection                it belongs to the parent process
     ├─ RequestTimeout (TimeoutError)      the deadline passed
     ├─ ProtocolError                      somebody broke the protocol
+    │  ├─ NoCommonRevision                client and server speak no revision in common
     │  ├─ LocalProtocolError (ValueError) we would have, so nothing was sent
     │  └─ RemoteProtocolError             the server did
     │     ├─ InvalidMessage               not a JSON-RPC message
@@ -177,6 +178,10 @@ class ProtocolError(SynclineError):
     """Somebody broke the protocol."""
 
 
+class NoCommonRevision(ProtocolError):
+    """Client and server speak no revision of the protocol in common; the message lists what each speaks."""
+
+
 class LocalProtocolError(ProtocolError, ValueError):
     """The call breaks the protocol, so nothing was sent: arguments that are not JSON, a method of another revision."""
 
@@ -255,7 +260,7 @@ class MissingCapability(ServerError):
 
 
 class UnsupportedRevision(ServerError):
-    """-32022, or a handshake that ended without a common revision."""
+    """-32022: the server does not speak the revision of a request (2026-07-28); ``data`` lists those that it does."""
 
 
 class UrlElicitationRequired(ServerError):

@@ -92,7 +92,7 @@ class Engine(Generic[Owner]):
             if isinstance(message, Answer):
                 happening = self._answer(message, origin, status)
             elif isinstance(message, Malformed):
-                happening = self._malformed(message, None if status is None else origin)
+                happening = self._malformed(message, origin, sole=status is not None)
             elif isinstance(message, Request):
                 happening = self._request(message)
             else:
@@ -116,9 +116,9 @@ class Engine(Generic[Owner]):
         error = server_error(answer.error.code, answer.error.message, answer.error.data, status)
         return Reply(None, error, tolerated), call
 
-    def _malformed(self, message: Malformed, origin: int | None) -> Happening[Owner]:
-        key = message.id if origin is None else origin
-        call = self.pending.pop(key, None) if isinstance(key, int) else None
+    def _malformed(self, message: Malformed, origin: int | None, *, sole: bool) -> Happening[Owner]:
+        key = origin if sole else message.id
+        call = self.pending.pop(key, None) if isinstance(key, int) and origin in (None, key) else None
         if call is None:
             return Tolerated("not-a-message", message.reason, message.raw), None
         return Reply(error=InvalidMessage(message.reason, raw=message.raw)), call

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from syncline.errors import UnsupportedRevision
+from syncline.errors import NoCommonRevision
 
 INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
@@ -165,13 +165,11 @@ def next_handshake_version(
 
 
 def check_negotiated(answered: object, legacy: Sequence[str]) -> str:
-    """The version in an ``InitializeResult``, if we speak it; else raises ``UnsupportedRevision`` (VER-13)."""
+    """The version in an ``InitializeResult``, if we speak it; else raises ``NoCommonRevision`` (VER-13)."""
     if isinstance(answered, str) and answered in legacy:
         return answered
     said = f"revision {answered!r}" if isinstance(answered, str) else "no revision"
-    raise UnsupportedRevision(
-        f"the server answered the handshake with {said}; we speak {_listing(legacy)}", code=UNSUPPORTED_VERSION
-    )
+    raise NoCommonRevision(f"the server answered the handshake with {said}; we speak {_listing(legacy)}")
 
 
 def supported_versions(data: object) -> list[str] | None:

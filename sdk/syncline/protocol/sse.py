@@ -78,10 +78,8 @@ class SseParser:
             for block in self._blocks(data):
                 if self._limit is not None and len(block) > self._limit:
                     self._fail(block, f"an event of over {self._limit} bytes")
-                elif block:
-                    event = self._event(block)
-                    if event is not None:
-                        events.append(event)
+                else:
+                    events += self._event(block)
                 if self._failure is not None:
                     break
             self._check_pending()
@@ -128,7 +126,7 @@ class SseParser:
         self._failure = InvalidMessage(reason, raw=block[:KEPT])
         self._parts, self._size = [], 0
 
-    def _event(self, block: bytes) -> SseEvent | None:
+    def _event(self, block: bytes) -> tuple[SseEvent, ...]:
         head = _COMMON.match(block)
         if head is not None:
             data = block[head.end() :]
@@ -139,21 +137,21 @@ class SseParser:
             own_id = _text(head["id"])
             if own_id is not None:
                 self.last_event_id = own_id
-            return SseEvent(_text(head["event"]) or "message", _utf8(data), own_id)
+            return (SseEvent(_text(head["event"]) or "message", _utf8(data), own_id),)
         return self._uncommon(block)
 
-    def _uncommon(self, block: bytes) -> SseEvent | None:
+    def _uncommon(self, block: bytes) -> tuple[SseEvent, ...]:
         """Any block, through sseclient. It drops a block without data, so each gets one more line of it, taken off after."""
         if block.count(b"\n") * len(block) > MAX_COPIED:
             self._fail(block, "an event of too many lines")
-            return None
+            return ()
         source = iter([_VOID.sub(b":", _utf8(block)) + b"\ndata"])
         event = next(iter(SSEClient(source).events()))
         if event.retry is not None:
             self.retry = min(int(event.retry.lstrip("0")[:9] or "0"), MAX_RETRY)
         if event.id is not None:
             self.last_event_id = event.id
-        return SseEvent(event.event, event.data[:-1].encode(), event.id) if event.data else None
+        return (SseEvent(event.event, event.data[:-1].encode(), event.id),) if event.data else ()
 
 
 def _text(data: bytes | None) -> str | None:

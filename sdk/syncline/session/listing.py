@@ -7,7 +7,8 @@ that a cursor came back *and* the page brought nothing new; what ends one that i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from syncline.config import Limits
 from syncline.errors import ListingLimit
@@ -15,16 +16,19 @@ from syncline.errors import ListingLimit
 Item = TypeVar("Item")
 
 
-class Page(Protocol[Item]):
-    """One page: its items and the cursor of the next one."""
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """One page of a listing.
 
-    @property
-    def items(self) -> Sequence[Item]:
-        """What it lists."""
+    Attributes:
+        items: What it lists.
+        next_cursor: Where it goes on; None at the end.
+        ttl_ms: For how long the server says that it holds, in milliseconds.
+    """
 
-    @property
-    def next_cursor(self) -> str | None:
-        """Where it goes on; None at the end."""
+    items: Sequence[Item]
+    next_cursor: str | None
+    ttl_ms: float = 0
 
 
 def follow(

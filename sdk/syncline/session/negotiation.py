@@ -17,6 +17,7 @@ from syncline.errors import (
     HttpStatusError,
     InvalidMessage,
     InvalidResult,
+    NoCommonRevision,
     RequestTimeout,
     ServerError,
     ServerExited,
@@ -116,16 +117,13 @@ def _discover(
         elif isinstance(verdict, era.Raise):
             if error is not None and outcome.kind in ("http_status", "network", "timeout", "exited"):
                 raise error
-            raise UnsupportedRevision(verdict.reason, code=era.UNSUPPORTED_VERSION).at(
-                connection.name, "server/discover"
-            ) from error
+            raise NoCommonRevision(verdict.reason).at(connection.name, "server/discover") from error
         else:
             if isinstance(verdict, era.HandshakeAfterRestart):
                 connection.restart(deadline)
             return _handshake(connection, HANDSHAKE[0], deadline)
-    raise UnsupportedRevision(
-        f"the server refused {TRIES} times the versions that it named itself", code=era.UNSUPPORTED_VERSION
-    ).at(connection.name, "server/discover")
+    problem = f"the server refused {TRIES} times the versions that it named itself"
+    raise NoCommonRevision(problem).at(connection.name, "server/discover")
 
 
 def _probe(
@@ -134,7 +132,10 @@ def _probe(
     try:
         raw = connection.request("server/discover", None, deadline, revision=revision)
     except ServerError as error:
-        return {}, error, era.Probe("rpc_error", None, error.code, error.message, error.data, error.status)
+        status = (
+            error.status if connection.transport.shared else error.status or 200
+        )  # in an event stream: it began well
+        return {}, error, era.Probe("rpc_error", None, error.code, error.message, error.data, status)
     except HttpStatusError as error:
         return {}, error, era.Probe("http_status", message=error.message, status=error.status)
     except RequestTimeout as error:
@@ -178,7 +179,7 @@ def _handshake(connection: Connection, offered: str, deadline: Deadline) -> Agre
                 raise
     try:
         revision = REVISIONS[era.check_negotiated(raw.get("protocolVersion"), HANDSHAKE)]
-    except UnsupportedRevision as error:
+    except NoCommonRevision as error:
         error.at(connection.name, "initialize")
         raise
     info = raw.get("serverInfo")

@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from syncline.errors import UnsupportedRevision
+from syncline.errors import NoCommonRevision
 from syncline.protocol.era import (
     Again,
     Handshake,
@@ -211,7 +211,7 @@ def test_a_version_that_we_speak_is_taken(version: str) -> None:
 )
 def test_any_other_version_ends_the_handshake(answered: object, said: str) -> None:
     """B198: unknown, empty, missing."""
-    with pytest.raises(UnsupportedRevision) as caught:
+    with pytest.raises(NoCommonRevision) as caught:
         check_negotiated(answered, LEGACY)
     assert said in str(caught.value)
     assert "2024-11-05" in str(caught.value)

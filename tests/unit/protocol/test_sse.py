@@ -258,6 +258,12 @@ def test_an_endless_event_stops_at_the_limit() -> None:
         parser.feed(b"\n\ndata: x\n\n")
 
 
+def test_an_event_of_exactly_the_limit_passes() -> None:
+    for cut in every_cut(b"data: 1234\r\n\r\n\n\n\ndata: 5678\n\n"):
+        parser = SseParser(10)
+        assert [event.data for piece in cut for event in parser.feed(piece)] == [b"1234", b"5678"]
+
+
 def test_events_before_one_that_is_too_large_are_not_lost() -> None:
     parser = SseParser(10)
     assert parser.feed(b"data: 1\n\ndata: 23456\n\ndata: 7\n\n") == [message("1")]
