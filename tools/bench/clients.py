@@ -225,8 +225,8 @@ def client(name: str, way: str) -> Client:
 def imported(name: str) -> None:
     """Import what the client needs before it can be used."""
     if name == "syncline":
-        import syncline
+        from syncline import connect
 
-        assert syncline.connect
+        assert callable(connect)
     else:
         __import__("requests" if name == "requests" else "http.client")
