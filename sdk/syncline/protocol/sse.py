@@ -45,7 +45,7 @@ class SseParser:
     """Parses one event stream; however the bytes are cut, the same events come out, each at the end of its blank line.
 
     Args:
-        limit: Bytes that one event may have, its field names included; None for no limit.
+        limit: Bytes that one event may have from its first field to its last; None for no limit.
 
     Attributes:
         last_event_id: The id to resume from, ``""`` until one was seen; it stays over events without one.
@@ -88,7 +88,7 @@ class SseParser:
         return events
 
     def _blocks(self, data: bytes) -> list[bytes]:
-        """Take in bytes; the blocks that are complete now, with LF as the only line end and without the last one."""
+        """Take in bytes; the blocks that are complete now, with LF as the only line end and none around them."""
         if self._start is not None:
             data = self._start + data
             if len(data) < len(_BOM) and _BOM.startswith(data):
@@ -106,20 +106,19 @@ class SseParser:
         if data.startswith(b"\n") and self._parts and self._parts[-1].endswith(b"\n"):
             self._parts[-1] = self._parts[-1][:-1]
             data = b"\n" + data
-        blocks = data.split(b"\n\n")
-        rest = blocks.pop()
+        *blocks, rest = data.split(b"\n\n")
         if blocks:
             blocks[0] = b"".join([*self._parts, blocks[0]])
             self._parts, self._size = [], 0
         if rest:
             self._parts.append(rest)
             self._size += len(rest)
-        return blocks
+        return [block.lstrip(b"\n") for block in blocks]
 
     def _check_pending(self) -> None:
         if self._limit is not None and self._size > self._limit:
             pending = b"".join(self._parts)
-            if len(pending.rstrip(b"\n")) > self._limit:
+            if len(pending.strip(b"\n")) > self._limit:
                 self._fail(pending, f"an event of over {self._limit} bytes")
 
     def _fail(self, block: bytes, reason: str) -> None:
