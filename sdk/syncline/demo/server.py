@@ -153,7 +153,7 @@ class Server:
 
     def _advance(self, request: Request, steps: Steps) -> None:
         try:
-            while not isinstance(said := next(steps), float):
+            while isinstance(said := next(steps), tuple):
                 self._notify(request, *said)
             request.due = time.monotonic() + said
         except StopIteration as end:

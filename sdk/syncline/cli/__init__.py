@@ -1,0 +1,66 @@
+"""The command line: ``syncline``. One module for each group of commands, thin over the public API.
+
+Standard output has the answer and nothing else; logs, progress and errors go to standard error. The exit statuses are the
+table in ``syncline.cli.failures``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import syncline
+from syncline.cli import demo, doctor, failures, prompts, resources, tools
+from syncline.cli.options import with_examples
+
+app = typer.Typer(
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for group in (demo, tools, resources, prompts, doctor):
+    group.register(app)
+
+
+@app.callback(
+    invoke_without_command=True,
+    help=with_examples(
+        "Talk to MCP servers.",
+        [
+            "syncline demo",
+            "syncline tools https://weather.example/mcp",
+            'syncline call "uvx weather-server" forecast city=Oslo days:=3',
+        ],
+    ),
+)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """What happens before a command, or without one."""
+    if version:
+        typer.echo(f"syncline {syncline.__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(failures.USAGE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status; the arguments are those of the process by default.
+
+    Blocks as long as the command does, which is bounded by its timeouts; Ctrl-C ends it with status 130.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    command = typer.main.get_command(app)
+    try:
+        status: int | None = command.main(arguments, prog_name="syncline", standalone_mode=False)
+    except failures.UsageError as error:
+        return failures.report(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return failures.report(KeyboardInterrupt())
+    return status or 0

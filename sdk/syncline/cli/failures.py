@@ -1,0 +1,118 @@
+"""What a failure is called, which exit status it has, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Collection
+from typing import Any, cast
+
+import typer
+
+from syncline import errors
+from syncline.cli.show import clean
+
+USAGE, UNEXPECTED, AUTHORIZATION, CONNECTION, ANSWER, INTERRUPTED = 2, 1, 3, 4, 5, 130
+
+#: The base of every usage error; typer brings its own copy of click in some releases and not in others.
+UsageError = cast("type[Exception]", typer.BadParameter.__base__)
+
+#: An HTTP status that decides by itself.
+BY_STATUS = {401: (AUTHORIZATION, "auth_required"), 403: (AUTHORIZATION, "auth_refused")}
+#: Otherwise the first class that fits.
+BY_CLASS: list[tuple[type[BaseException], int, str]] = [
+    (KeyboardInterrupt, INTERRUPTED, "interrupted"),
+    (UsageError, USAGE, "usage"),
+    (errors.ConfigError, USAGE, "usage"),
+    (errors.LocalProtocolError, USAGE, "usage"),
+    (errors.AuthError, AUTHORIZATION, "auth_failed"),
+    (errors.RequestTimeout, CONNECTION, "timeout"),
+    (errors.ConnectFailed, CONNECTION, "unreachable"),
+    (errors.ServerExited, CONNECTION, "server_exited"),
+    (errors.HttpStatusError, CONNECTION, "http_status"),
+    (errors.SessionExpired, CONNECTION, "session_expired"),
+    (errors.TransportError, CONNECTION, "connection_lost"),
+    (errors.ConnectionClosed, CONNECTION, "connection_lost"),
+    (errors.ToolError, ANSWER, "tool_error"),
+    (errors.MethodNotFound, ANSWER, "method_not_found"),
+    (errors.InvalidParams, ANSWER, "invalid_params"),
+    (errors.ResourceNotFound, ANSWER, "resource_not_found"),
+    (errors.UnsupportedRevision, ANSWER, "unsupported_revision"),
+    (errors.ServerError, ANSWER, "server_error"),
+    (errors.InputRequired, ANSWER, "input_required"),
+    (errors.RemoteProtocolError, UNEXPECTED, "protocol_error"),
+    (errors.ListingLimit, UNEXPECTED, "listing_limit"),
+    (BaseException, UNEXPECTED, "unexpected"),
+]
+#: What to do next.
+NEXT = {
+    "auth_required": "give a token with --bearer-env VARIABLE, or a header with --header 'Name: value'",
+    "auth_refused": "the credentials were understood but are not enough; check their scopes and the account",
+    "connection_lost": "try again; what the server wrote before it went away may be in its own log",
+    "http_status": "check the URL: the MCP endpoint is often a path such as /mcp",
+    "protocol_error": "--trace FILE shows every message; a server must write nothing but MCP messages to standard output",
+    "server_exited": "run the command by itself and see what it says; variables reach it only through --env NAME=VALUE",
+    "timeout": "--timeout SECONDS allows more time; --trace FILE shows what was said until then",
+    "usage": "--help, after syncline or after a command, shows what can be asked",
+    "unreachable": "check that the program is installed, or that the server runs and the URL is right",
+    "unsupported_revision": "--protocol-version chooses a revision that the server speaks",
+}
+
+
+def classify(error: BaseException) -> tuple[int, str]:
+    """The exit status and the code of an error."""
+    decided = BY_STATUS.get(getattr(error, "status", None) or 0)
+    return decided or next((status, code) for kind, status, code in BY_CLASS if isinstance(error, kind))
+
+
+class Explained(Exception):
+    """An error with what is known about it here: what to do next, and whether people have been shown it already."""
+
+    def __init__(self, error: BaseException, *, hint: str | None = None, shown: bool = False) -> None:
+        self.error, self.hint, self.shown = error, hint, shown
+
+
+def describe(
+    error: BaseException, *, url: str | None = None, hint: str | None = None, secrets: Collection[str] = ()
+) -> dict[str, Any]:
+    """An error as JSON: its code and message, the HTTP status and URL where there are any, and what to do next."""
+    _, code = classify(error)
+    found = {
+        "code": code,
+        "message": _message(error),
+        "status": getattr(error, "status", None),
+        "url": getattr(error, "url", None) or url,
+        "hint": hint or NEXT.get(code),
+    }
+    return {name: _redact(value, secrets) for name, value in found.items() if value is not None}
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, UsageError):
+        return str(error.format_message())  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return str(error) if isinstance(error, errors.SynclineError) else f"{type(error).__name__}: {error}"
+
+
+def _redact(value: Any, secrets: Collection[str]) -> Any:
+    for secret in secrets if isinstance(value, str) else ():
+        value = value.replace(secret, "[redacted]")
+    return value
+
+
+def report(error: BaseException, *, url: str | None = None, secrets: Collection[str] = ()) -> int:
+    """Tell people at a terminal, and scripts in one JSON line, both on standard error; the exit status."""
+    known = error if isinstance(error, Explained) else Explained(error)
+    status, code = classify(known.error)
+    told = describe(known.error, url=url, hint=known.hint, secrets=secrets)
+    if code == "unexpected":
+        sys.stderr.write(_redact("".join(traceback.format_exception(known.error)), secrets))
+    elif sys.stderr.isatty():
+        if not known.shown:
+            typer.secho(f"error: {clean(told['message'])}", fg="red", err=True)
+        if "hint" in told:
+            typer.echo(f"hint: {clean(told['hint'])}", err=True)
+    sys.stderr.write(json.dumps({"error": told}) + "\n")
+    return status

@@ -1,0 +1,107 @@
+"""Showing things: JSON for scripts, plain text down a pipe, tables and colours on a terminal only."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+    from typing_extensions import Self
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def clean(text: str) -> str:
+    """Text from a server without what would steer the terminal."""
+    return _CONTROL.sub("�", text.replace("\r\n", "\n"))
+
+
+def document(value: object) -> None:
+    """One JSON document on standard output, in UTF-8 whatever the locale says (RFC 8259)."""
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    # A lone surrogate comes out as the escape that JSON has for it.
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def line(text: str) -> None:
+    """Text on standard output, ended with a newline; cleaned on a terminal, verbatim down a pipe."""
+    text = clean(text) if sys.stdout.isatty() else text
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "none") -> None:
+    """A table on a terminal; down a pipe a line for each row, with tabs between."""
+    rows = [[clean(cell).strip() for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in rows:
+            line("\t".join(" ".join(cell.split()) for cell in row))
+    elif not rows:
+        line(empty)
+    else:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        shown = Table(*columns, header_style="bold", box=None, pad_edge=False)
+        for row in rows:
+            shown.add_row(Text(row[0], style="cyan"), *map(Text, row[1:]))
+        Console().print(shown)
+
+
+def part(block: Mapping[str, Any]) -> str:
+    """A content block, or the contents of a resource, as text; what is not text is described."""
+    kind = block.get("type")
+    if kind == "resource" and isinstance(block.get("resource"), Mapping):
+        return part(block["resource"])
+    if isinstance(block.get("text"), str):
+        return str(block["text"])
+    data = block.get("data", block.get("blob"))
+    if isinstance(data, str):
+        size = len(data.rstrip("=")) * 3 // 4
+        return f"[{' '.join(str(x) for x in (kind or block.get('uri', 'binary'), block.get('mimeType')) if x)}, {size} bytes]"
+    if kind == "resource_link":
+        return f"[resource {block.get('uri')}]"
+    return json.dumps(block, ensure_ascii=False)
+
+
+class ProgressBar:
+    """An ``on_progress`` callback that draws a bar on a terminal, from the first report on, and nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown: Progress | None = None
+        self._task: TaskID
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+    def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        """One report."""
+        if not sys.stderr.isatty():
+            return
+        if self._shown is None:
+            self._shown = _bar()
+            self._shown.start()
+            self._task = self._shown.add_task("", total=None)
+        self._shown.update(self._task, completed=progress, total=total, description=clean(message or ""))
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = BarColumn(), TextColumn("{task.completed:g}"), TimeElapsedColumn()
+    message = TextColumn("{task.description}", markup=False)
+    return Progress(*columns, message, console=Console(stderr=True), transient=True)
