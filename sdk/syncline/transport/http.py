@@ -7,43 +7,23 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
-from urllib3.exceptions import DecodeError, HTTPError
+from urllib3.exceptions import HTTPError
 
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import (
-    AuthRequired,
-    ConnectFailed,
-    ConnectionClosed,
-    ConnectionLost,
-    HttpStatusError,
-    InvalidMessage,
-    RequestTimeout,
-    SessionExpired,
-    SynclineError,
-    UnexpectedMessage,
-)
+from syncline.errors import ConnectionLost, HttpStatusError, InvalidMessage, SynclineError, UnexpectedMessage
 from syncline.logs import wire
-from syncline.protocol.answers import (
-    Kind,
-    Meaning,
-    classify,
-    media_type,
-    needs_body,
-    preview,
-    redirect_target,
-    retry_after,
-)
+from syncline.protocol.answers import Kind, Meaning, classify, media_type, needs_body, redirect_target
 from syncline.protocol.headers import VERSION_HEADER
 from syncline.protocol.jsonrpc import Malformed, decode
 from syncline.protocol.sse import SseParser
 
 from .base import Outgoing, Sink
+from .http_body import beginning, check_size, drained, pieces, whole
 from .http_connection import Exchange, Exchanges
+from .http_errors import failure, refusal, root_reason, shown_url
 from .http_session import HttpSession
 
 if TYPE_CHECKING:
@@ -56,16 +36,10 @@ SESSION_HEADER = "Mcp-Session-Id"
 MAX_HOPS = 5
 #: Seconds that the DELETE of a session may take.
 FAREWELL = 2.0
-#: Seconds to wait for the last chunk after the answer was there, so that the connection can be kept; the second figure
+#: Seconds to wait for the last chunk when the answer is there, so that the connection can be kept; the second figure
 #: while the server is known to leave its streams open.
 LINGER = 0.1, 0.001
-#: Bytes of a stream, or of a body of unknown size, read at a time.
-PIECE = 1 << 16
-#: Pieces of a body of no interest that are read to keep the connection.
-DRAINED = 16
-#: Bytes of a body with a known size read at a time.
-LARGE_PIECE = 1 << 26
-#: Bytes, and seconds, for the body of a failure.
+#: Bytes, and seconds, for the body of a failure; its status says enough without it.
 FAILURE = 1 << 20, 5.0
 
 #: What every POST says, whatever is configured.
@@ -75,7 +49,6 @@ _RESERVED = frozenset({"content-length", "transfer-encoding", SESSION_HEADER.low
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _SESSION_ID = re.compile(r"[\x21-\x7e]+")
-_SECRET_HEADERS = frozenset({SESSION_HEADER.lower(), "set-cookie"})
 
 _Headers = dict[str, tuple[str, str]]
 
@@ -206,7 +179,7 @@ class HttpTransport:
         try:
             self._http.open("DELETE", self._http.url, headers, None, exchange).close()
         except (OSError, HTTPError) as error:
-            wire.debug("%s: the session could not be ended: %s", self._name, _reason(error))
+            wire.debug("%s: the session could not be ended: %s", self._name, root_reason(error))
         finally:
             self._exchanges.end(exchange)
 
@@ -244,11 +217,11 @@ class HttpTransport:
             except SynclineError:
                 raise
             except (OSError, HTTPError) as error:
-                raise self._failure(error, exchange) from error
+                raise failure(error, exchange) from error
             finally:
                 response.close()  # drops the connection, unless it was read to its end
                 self._exchanges.end(exchange)
-        raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=response.status, url=_shown(url))
+        raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=response.status, url=shown_url(url))
 
     def _open(
         self, url: str, headers: dict[str, str], message: Outgoing, deadline: Deadline
@@ -262,27 +235,11 @@ class HttpTransport:
                 self._exchanges.end(exchange)
                 if not isinstance(error, (OSError, HTTPError)):
                     raise
-                failure = self._failure(error, exchange)
-                stale = isinstance(failure, ConnectionLost) and exchange.reused and not exchange.answered
+                meaning = failure(error, exchange)
+                stale = isinstance(meaning, ConnectionLost) and exchange.reused and not exchange.answered
                 if not (stale and message.repeatable):
-                    raise failure from error
+                    raise meaning from error
                 self._exchanges.generation += 1
-
-    def _failure(self, error: Exception, exchange: Exchange) -> SynclineError:
-        """What an error of the libraries below means."""
-        left = exchange.deadline.remaining()
-        if self._exchanges.closed:
-            return ConnectionClosed("the client was closed during the call")
-        if left is not None and left < 0.01:
-            return RequestTimeout(f"no answer within {exchange.deadline.seconds or 0:g} seconds")
-        reason = _reason(error)
-        if isinstance(error, DecodeError):
-            return InvalidMessage(f"the answer cannot be decompressed: {reason}")
-        if not exchange.connected:
-            return ConnectFailed(f"cannot connect: {reason}")
-        if exchange.answered:
-            return ConnectionLost(f"the connection broke during the answer: {reason}")
-        return ConnectionLost(f"the connection broke before an answer came, the request may have run: {reason}")
 
     # --------------------------------------------------------------------------------------------------------- answer
     def _take(
@@ -292,22 +249,27 @@ class HttpTransport:
         kind: Kind = message.kind
         status = response.status
         media = media_type(response.headers.get("Content-Type"))
-        body = self._read_failure(response, exchange) if needs_body(kind, status, media) else None
+        body = b""
+        if needs_body(kind, status, media):
+            most, seconds = FAILURE
+            exchange.hurry(seconds)
+            body = beginning(response, most)
         meaning = classify(kind, status, media, session=with_session, modern=not self.sessions, body=body)
         if meaning is Meaning.JSON:
-            self._take_json(message, self._read(response), status)
+            self._take_json(message, whole(response, self._message_bytes), status)
         elif meaning is Meaning.STREAM:
             self._take_stream(message, response, exchange)
-        elif meaning is Meaning.ACCEPTED:
-            self._drain(response, exchange)
+        elif meaning is Meaning.RPC_ERROR and kind == "request":
+            self._take_json(message, body, status)
+        elif meaning in (Meaning.ACCEPTED, Meaning.REDIRECT):
+            exchange.hurry(LINGER[0])
+            drained(response)
+            if meaning is Meaning.REDIRECT:
+                return response.headers.get("Location") or ""
             if kind == "request":
                 raise UnexpectedMessage(f"HTTP {status} to a request: there will be no answer")
-        elif meaning is Meaning.RPC_ERROR and kind == "request":
-            self._take_json(message, body or b"", status)
-        elif meaning is Meaning.REDIRECT:
-            return response.headers.get("Location") or ""
         else:
-            raise self._refusal(meaning, response, media, body or b"")
+            raise refusal(meaning, response, self._http.url, media, body)
         return None
 
     def _take_json(self, message: Outgoing, body: bytes, status: int) -> None:
@@ -321,109 +283,15 @@ class HttpTransport:
         """Hand on events up to the answer, then see the stream to its end, if that is near."""
         parser = SseParser(self._event_bytes)
         size = 0
-        for piece in self._pieces(response):
+        for piece in pieces(response):
             size += len(piece)
-            self._check_size(size)
+            check_size(size, self._message_bytes)
             answered = False
             for event in parser.feed(piece):
                 if event.event == "message" and event.data:
-                    answered = self._sink.received(event.data, message) or answered
+                    answered = self._sink.received(event.data, message, response.status) or answered
             if answered:
-                self._linger = LINGER[0] if self._drain(response, exchange) else LINGER[1]
+                exchange.hurry(self._linger)
+                self._linger = LINGER[0] if drained(response) else LINGER[1]
                 return
         raise UnexpectedMessage("the stream ended without a response")
-
-    def _drain(self, response: BaseHTTPResponse, exchange: Exchange) -> bool:
-        """Read to the end of a body that is of no interest, if that is near, so that the connection can be kept."""
-        exchange.hurry(self._linger)
-        try:
-            return all(position < DRAINED for position, _ in enumerate(self._pieces(response)))
-        except (OSError, HTTPError):
-            return False
-
-    def _refusal(self, meaning: Meaning, response: BaseHTTPResponse, media: str, body: bytes) -> SynclineError:
-        status, url = response.status, _shown(self._http.url)
-        if meaning is Meaning.UNAUTHORIZED:
-            challenge = response.headers.get("WWW-Authenticate")
-            return AuthRequired("the server wants credentials", www_authenticate=challenge, status=status, url=url)
-        if meaning is Meaning.SESSION_EXPIRED:
-            return SessionExpired(f"the server does not know the session (HTTP {status})")
-        shown = preview(body)
-        if meaning is Meaning.WRONG_TYPE:
-            text = f"HTTP {status} with {media or 'no media type'}, neither JSON nor an event stream: {_line(shown)}"
-        else:
-            text = f"HTTP {status}" + (f": {_line(shown)}" if shown.strip() else "")
-        return HttpStatusError(
-            text,
-            status=status,
-            url=url,
-            body_preview=shown,
-            headers={
-                name.lower(): value for name, value in response.headers.items() if name.lower() not in _SECRET_HEADERS
-            },
-            retry_after=retry_after(response.headers.get("Retry-After"), time.time()),
-        )
-
-    # ----------------------------------------------------------------------------------------------------------- body
-    def _check_size(self, size: int) -> None:
-        if self._message_bytes is not None and size > self._message_bytes:
-            raise InvalidMessage(f"the answer has over {self._message_bytes} bytes")
-
-    def _read(self, response: BaseHTTPResponse) -> bytes:
-        """The whole body; one that is over the limit is an error as early as that is known."""
-        limit = self._message_bytes
-        if response.length_remaining is not None:
-            self._check_size(response.length_remaining)
-        encoded = "Content-Encoding" in response.headers
-        parts = []
-        size = 0
-        while True:
-            part = response.read(LARGE_PIECE if limit is None else min(LARGE_PIECE, limit + 1 - size), encoded)
-            size += len(part)
-            self._check_size(size)
-            parts.append(part)
-            if not part or (not encoded and response.length_remaining == 0):
-                return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def _read_failure(self, response: BaseHTTPResponse, exchange: Exchange) -> bytes:
-        """The body of a failure as far as it comes soon; the status says enough without it."""
-        most, seconds = FAILURE
-        exchange.hurry(seconds)
-        body = b""
-        try:
-            for piece in self._pieces(response):
-                body += piece
-                if len(body) >= most:
-                    break
-        except (OSError, HTTPError):
-            if self._exchanges.closed:
-                raise
-        return body
-
-    def _pieces(self, response: BaseHTTPResponse) -> Iterator[bytes]:
-        """A body as it comes, nothing held back."""
-        encoded = "Content-Encoding" in response.headers
-        while piece := response.read1(PIECE, encoded):
-            yield piece
-
-
-def _shown(url: str) -> str:
-    """A URL without what may be secret in it."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _line(text: str) -> str:
-    """The beginning of a text, for a message."""
-    return " ".join(text[:200].split())
-
-
-def _reason(error: BaseException) -> str:
-    """What lies at the bottom of an error of requests or urllib3, which wrap each other's."""
-    while True:
-        reason = getattr(error, "reason", None)
-        wrapped = [error.__cause__, reason, *reversed(error.args)]
-        inner = next((each for each in wrapped if isinstance(each, BaseException)), None)
-        if inner is None:
-            return getattr(error, "strerror", None) or str(error) or type(error).__name__
-        error = inner

@@ -47,7 +47,7 @@ class Exchange(Timeout):
 
     Attributes:
         deadline: When it must be over; may be replaced or extended while it runs.
-        connected: There was a connection, so something may have been sent.
+        connected: There was a connection, so something may have been sent; None while nobody knows.
         reused: The connection had served before.
         answered: Bytes of an answer have arrived.
     """
@@ -57,11 +57,11 @@ class Exchange(Timeout):
         self.deadline = deadline
         self.table = table
         self.connect_limit = connect_timeout
-        self.connected = False
+        self.connected: bool | None = None
         self.reused = False
         self.answered = False
         self.armed = 0.0
-        self._aborted = False
+        self.aborted = False
         self._socket: socket.socket | None = None
 
     def clone(self) -> Exchange:
@@ -101,7 +101,7 @@ class Exchange(Timeout):
     def attach(self, sock: Any) -> None:
         """``sock`` is in use for this exchange from now on. Raises ``ConnectionAbortedError`` if it is to end."""
         with self.table.lock:
-            if self._aborted:
+            if self.aborted:
                 raise ConnectionAbortedError("closed from another thread")
             self._socket = getattr(sock, "socket", sock)  # TLS inside TLS has no shutdown() of its own
 
@@ -112,7 +112,7 @@ class Exchange(Timeout):
 
     def abort(self) -> None:
         """End it, whatever it waits for. The caller holds the table's lock, so the socket cannot change hands."""
-        self._aborted = True
+        self.aborted = True
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 # Not SSLSocket's own shutdown(): that one takes the TLS state away from under the reading thread.
@@ -224,6 +224,7 @@ class Connection(HTTPConnection):
     _generation = 0
     _served = False
     _held: list[bytes] | None = None
+    query = ""
 
     @property
     def exchange(self) -> Exchange | None:
@@ -240,9 +241,12 @@ class Connection(HTTPConnection):
     def connect(self) -> None:
         """Connect, and be seen by the exchange."""
         exchange = self.exchange
-        super().connect()
         self._served = False
-        if exchange is not None:
+        if exchange is None:
+            super().connect()
+        else:
+            exchange.connected = False
+            super().connect()
             self._generation = exchange.table.generation
             exchange.table.opened(self.sock)
             exchange.attach(self.sock)
@@ -285,7 +289,7 @@ class Connection(HTTPConnection):
                 sock.connect(address)
             except OSError:
                 sock.close()
-                if last or exchange.table.closed:
+                if last or exchange.aborted:
                     raise
             except BaseException:
                 sock.close()
@@ -312,6 +316,10 @@ class Connection(HTTPConnection):
         for piece in held:
             self.send(piece)
 
+    def putrequest(self, method: str, url: str, *args: Any, **options: Any) -> None:
+        """Begin a request, with the query that urllib3 was not told."""
+        super().putrequest(method, url + self.query, *args, **options)
+
     def send(self, data: Any) -> None:
         """Send bytes, or hold them while a request is being put together."""
         if self._held is None:
@@ -335,11 +343,34 @@ class Connection(HTTPConnection):
 class TlsConnection(Connection, HTTPSConnection):
     """The same over TLS."""
 
+    def connect(self) -> None:
+        """Connect, and be seen by the exchange."""
+        self._handle: socket.socket | None = None
+        try:
+            super().connect()
+        finally:
+            if self._handle is not None:
+                self._handle.close()
+
+    def _new_conn(self) -> socket.socket:
+        sock = super()._new_conn()
+        if self.exchange is not None:
+            self._handle = (
+                sock.dup()
+            )  # the ssl module takes the socket for the handshake, but this one can still end it
+            self.exchange.attach(self._handle)
+        return sock
+
 
 class Pool(HTTPConnectionPool):
     """A pool of such connections."""
 
     ConnectionCls = Connection
+
+    def _make_request(self, conn: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
+        path, mark, query = url.partition("?")
+        conn.query = mark + query  # urllib3 logs what it knows of the URL, and there may be secrets in a query
+        return super()._make_request(conn, method, path, *args, **options)
 
     def _validate_conn(self, conn: Any) -> None:
         if conn.is_closed:

@@ -1,0 +1,96 @@
+"""What goes wrong over HTTP, as our errors: nothing of requests or urllib3 reaches a user but as a cause."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from requests.exceptions import ProxyError
+from urllib3.exceptions import DecodeError
+
+from syncline.errors import (
+    AuthRequired,
+    ConnectFailed,
+    ConnectionClosed,
+    ConnectionLost,
+    HttpStatusError,
+    InvalidMessage,
+    RequestTimeout,
+    SessionExpired,
+    SynclineError,
+)
+from syncline.protocol.answers import Meaning, preview, retry_after
+
+if TYPE_CHECKING:
+    from urllib3.response import BaseHTTPResponse
+
+    from .http_connection import Exchange
+
+#: Seconds before its deadline at which a call counts as timed out: clocks are not that exact.
+EARLY = 0.01
+#: Characters of a body in the text of an error.
+SHOWN = 200
+
+_SECRET_HEADERS = frozenset({"mcp-session-id", "set-cookie"})
+
+
+def failure(error: Exception, exchange: Exchange) -> SynclineError:
+    """What an error of the libraries below means; decided by how far the exchange got, not by their class."""
+    left = exchange.deadline.remaining()
+    if exchange.table.closed:
+        return ConnectionClosed("the client was closed during the call")
+    if left is not None and left < EARLY:
+        seconds = exchange.deadline.seconds
+        return RequestTimeout("no answer in time" if seconds is None else f"no answer within {seconds:g} s")
+    reason = root_reason(error)
+    if isinstance(error, DecodeError):
+        return InvalidMessage(f"the answer cannot be decompressed: {reason}")
+    if exchange.connected is False:
+        return ConnectFailed(f"cannot connect{' to the proxy' if isinstance(error, ProxyError) else ''}: {reason}")
+    if exchange.answered:
+        return ConnectionLost(f"the connection broke during the answer: {reason}")
+    return ConnectionLost(f"the connection broke before an answer came, the request may have run: {reason}")
+
+
+def refusal(meaning: Meaning, response: BaseHTTPResponse, url: str, media: str, body: bytes) -> SynclineError:
+    """The error for an answer that is none."""
+    status = response.status
+    if meaning is Meaning.UNAUTHORIZED:
+        challenge = response.headers.get("WWW-Authenticate")
+        return AuthRequired(
+            "the server wants credentials", www_authenticate=challenge, status=status, url=shown_url(url)
+        )
+    if meaning is Meaning.SESSION_EXPIRED:
+        return SessionExpired(f"the server does not know the session (HTTP {status})")
+    shown = preview(body)
+    line = " ".join(shown[:SHOWN].split())
+    if meaning is Meaning.WRONG_TYPE:
+        text = f"HTTP {status} with {media or 'no media type'}, which is neither JSON nor an event stream"
+    else:
+        text = f"HTTP {status}"
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return HttpStatusError(
+        f"{text}: {line}" if line else text,
+        status=status,
+        url=shown_url(url),
+        body_preview=shown,
+        headers={name: value for name, value in headers.items() if name not in _SECRET_HEADERS},
+        retry_after=retry_after(headers.get("retry-after"), time.time()),
+    )
+
+
+def root_reason(error: BaseException) -> str:
+    """What lies at the bottom of an error of requests or urllib3, which wrap each other's."""
+    while True:
+        wrapped = [error.__cause__, getattr(error, "reason", None), *reversed(error.args)]
+        inner = next((each for each in wrapped if isinstance(each, BaseException)), None)
+        if inner is None:
+            return getattr(error, "strerror", None) or str(error) or type(error).__name__
+        error = inner
+
+
+def shown_url(url: str) -> str:
+    """A URL without what may be secret in it: user, query, fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
