@@ -27,7 +27,8 @@ MODULES = {
     "events": "events",
 }
 #: The revisions, oldest first.
-REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28",)
+EXTENSIONS = ("tasks", "events",)
 #: The newest revision: its models are the ones that users see.
 NEWEST = REVISIONS[-1]
 
@@ -47,4 +48,4 @@ def __getattr__(name: str) -> ModuleType:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["MODULES", "NEWEST", "REVISIONS", "events", "load", "tasks", "v2024_11_05", "v2025_03_26", "v2025_06_18", "v2025_11_25", "v2026_07_28"]
+__all__ = ["EXTENSIONS", "MODULES", "NEWEST", "REVISIONS", "events", "load", "tasks", "v2024_11_05", "v2025_03_26", "v2025_06_18", "v2025_11_25", "v2026_07_28"]

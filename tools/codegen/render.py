@@ -23,12 +23,14 @@ def base() -> str:
 
 def init(pins: list[Pin]) -> str:
     revisions = [pin.name for pin in pins if pin.is_revision]
-    exports = sorted(["MODULES", "NEWEST", "REVISIONS", "load", *(pin.module for pin in pins)])
+    extensions = [pin.name for pin in pins if not pin.is_revision]
+    exports = sorted(["EXTENSIONS", "MODULES", "NEWEST", "REVISIONS", "load", *(pin.module for pin in pins)])
     return header("schema/pins.toml") + _fill(
         "init.py.txt",
         imports="\n".join(f"    from . import {pin.module} as {pin.module}" for pin in pins),
         modules="\n".join(f'    "{pin.name}": "{pin.module}",' for pin in pins),
-        revisions=", ".join(f'"{name}"' for name in revisions) + ("," if len(revisions) == 1 else ""),
+        revisions=_tuple(revisions),
+        extensions=_tuple(extensions),
         exports=", ".join(f'"{name}"' for name in exports),
     )
 
@@ -67,6 +69,11 @@ def provenance(sources: dict[str, dict[str, str]], generator: str, options: str)
 
 def _fill(template: str, **values: str) -> str:
     return Template((TEMPLATES / template).read_text()).substitute(values)
+
+
+def _tuple(names: list[str]) -> str:
+    """The inside of a Python tuple."""
+    return "".join(f"{_text(name)}, " for name in names).rstrip()
 
 
 def _text(value: object) -> str:
