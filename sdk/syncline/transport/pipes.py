@@ -10,8 +10,9 @@ from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock, take
 from syncline.concurrency.wakeup import Wakeup, watch
 
-#: Bytes of one read.
+#: Bytes of one read while much comes, and otherwise: Python sets aside the whole size each time, which is slow if large.
 READ_BYTES = 1 << 18
+SMALL_READ = 1 << 13
 #: Bytes that a pipe is made to hold where that can be set (Linux); long messages then take far fewer reads.
 PIPE_BYTES = 1 << 20
 
@@ -38,10 +39,10 @@ class PipeWriter:
         part by then is completed by the next write, before its own, so the stream stays whole; a line of which nothing was
         written is dropped.
         """
-        if not take(self._turn, deadline):
+        if not self._turn.acquire(blocking=False) and not take(self._turn, deadline):
             raise TimeoutError
         try:
-            if not self._flush(deadline):
+            if self._line and not self._flush(deadline):
                 return False
             self._line = line
             return self._flush(deadline)
@@ -51,15 +52,15 @@ class PipeWriter:
             self._turn.release()
 
     def _flush(self, deadline: Deadline) -> bool:
-        while (done := sum(self._written)) < len(self._line):
+        while rest := memoryview(self._line)[sum(self._written) :]:
             if self._closing.is_set:
                 return False
             try:
                 # Written and counted in one call into C, so that Ctrl-C cannot come between the two.
-                self._written.extend(map(os.write, (self._fd,), (memoryview(self._line)[done:],)))
+                self._written.extend(map(os.write, (self._fd,), (rest,)))
             except BlockingIOError:
                 self._wait(deadline)
-        self._written = []
+        self._line, self._written = b"", []
         return True
 
     def _wait(self, deadline: Deadline) -> None:
@@ -89,12 +90,14 @@ def pump(
     pipe still holds is handed over, and no more than that, because a writer that stayed behind may never stop.
     """
     poll = watch(fd, *wakers)
+    size = SMALL_READ
     while True:
         ready = poll(timeout_ms)
         if len(ready) == 1 and ready[0][0] == fd:
-            data = os.read(fd, READ_BYTES)
+            data = os.read(fd, size)
             if not data or not handle(data):
                 return
+            size = READ_BYTES if len(data) >= SMALL_READ else SMALL_READ
         elif ended():
             break
     left = PIPE_BYTES
