@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["tests.fixtures.servers", "tests.fixtures.stdio", "tests.fixtures.threads"]
+pytest_plugins = ["tests.fixtures.partner", "tests.fixtures.servers", "tests.fixtures.stdio", "tests.fixtures.threads"]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import HeaderMismatch, InvalidResult, ListingLimit, LocalProtocolError
-from syncline.protocol import codec, jsonrpc
+from syncline.protocol import codec
 from syncline.protocol.revisions import LOG_LEVELS
 from syncline.session.listing import Page, follow
+from syncline.session.session import json_object
 
 if TYPE_CHECKING:
     from syncline.config import Timeouts
@@ -228,7 +229,7 @@ class Verbs:
         self._session.call("ping", None, self._session.deadline(timeout))
 
     def _json(self, value: Mapping[str, object], what: str, method: str) -> dict[str, object]:
-        return json_object(value, what, method, self._session.name)
+        return json_object(value, what, self._session.name, method)
 
     # Listings
 
@@ -270,16 +271,3 @@ class Verbs:
             return
         for page in self._pages(method, timeout, None):
             yield from self._session.book.usable(page.items) if method == "tools/list" else page.items
-
-
-def json_object(value: Mapping[str, object], what: str, method: str, server: str | None = None) -> dict[str, object]:
-    """A JSON object that can be sent, or ``LocalProtocolError``."""
-    if not isinstance(value, Mapping):
-        raise LocalProtocolError(f"{what} must be a mapping, not {type(value).__name__}").at(server, method)
-    given = value if isinstance(value, dict) else dict(value)
-    try:
-        jsonrpc.check_json(given, what)
-    except LocalProtocolError as error:
-        error.at(server, method)
-        raise
-    return given

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from syncline import logs
-from syncline.api import Verbs, json_object
+from syncline.api import Verbs
 from syncline.concurrency.workers import spawn
 from syncline.config import HttpServer, Limits, StdioServer, Timeouts, as_server
 from syncline.errors import ConfigError, InvalidResult
 from syncline.protocol import codec
 from syncline.protocol.revisions import Identity, known_revision
-from syncline.session.session import Session
+from syncline.session.session import Session, json_object
 from syncline.version import VERSION
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class Client(Verbs):
             raise ConfigError(f"validate_output is raise, warn or off, not {validate_output!r}")
         timeouts, bounds = Timeouts.of(timeout), limits or Limits()
         identity = Identity(
-            json_object(client_info or {"name": "syncline", "version": VERSION}, "client_info", "initialize"),
-            json_object(capabilities or {}, "capabilities", "initialize"),
+            json_object(client_info or {"name": "syncline", "version": VERSION}, "client_info"),
+            json_object(capabilities or {}, "capabilities"),
         )
         name, era_key, make = _transports(server, auth, timeouts, bounds)
         self._trace = logs.trace_to(trace)
@@ -237,7 +237,7 @@ class Client(Verbs):
         What the server declared does not matter here; what the revision has does, except for methods of your own.
         Blocks and raises like the other requests.
         """
-        given = None if params is None else json_object(params, "params", method, self.name)
+        given = None if params is None else json_object(params, "params", self.name, method)
         raw = self._session.request(method, given, self._session.deadline(timeout), meta, on_progress)
         if result_type is None:
             return raw
@@ -251,7 +251,7 @@ class Client(Verbs):
         self, method: str, params: Mapping[str, object] | None = None, *, timeout: float | Timeouts | None = None
     ) -> None:
         """Send any notification. Blocks until it is out."""
-        given = None if params is None else json_object(params, "params", method, self.name)
+        given = None if params is None else json_object(params, "params", self.name, method)
         self._session.connection.notify(method, given, self._session.deadline(timeout))
 
     def tool(self, name: str) -> Callable[..., CallToolResult]:

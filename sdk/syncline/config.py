@@ -91,7 +91,7 @@ class Limits:
                 raise ConfigError(f"Limits.{name} must be a positive whole number, not {value!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StdioServer:
     """A server that is a program, spoken to over its standard input and output.
 
@@ -107,7 +107,7 @@ class StdioServer:
 
     command: str
     args: Sequence[str] = ()
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env: Mapping[str, str] = field(default_factory=dict)
     env_vars: Sequence[str] = ()
     cwd: str | os.PathLike[str] | None = None
     stderr: Callable[[str], None] | None = None
@@ -127,8 +127,11 @@ class StdioServer:
         """What errors and logs call this server: its program, without arguments, which may hold secrets."""
         return PurePath(self.command).name or self.command
 
+    def __repr__(self) -> str:
+        return f"<syncline.StdioServer {self.name}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class HttpServer:
     """A server behind a URL (Streamable HTTP).
 
@@ -146,15 +149,15 @@ class HttpServer:
     """
 
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
     env_headers: Mapping[str, str] = field(default_factory=dict)
-    auth: AuthBase | None = field(default=None, repr=False)
+    auth: AuthBase | None = None
     verify: bool | str = True
     cert: str | tuple[str, str] | None = None
-    proxies: Mapping[str, str] | None = field(default=None, repr=False)
+    proxies: Mapping[str, str] | None = None
     trust_env: bool = True
     bearer_env: str | None = None
-    session: requests.Session | None = field(default=None, repr=False)
+    session: requests.Session | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -171,6 +174,9 @@ class HttpServer:
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.hostname}{port}{parts.path}"
+
+    def __repr__(self) -> str:
+        return f"<syncline.HttpServer {self.name}>"
 
 
 def _without_secrets(url: str) -> str:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
-#: Required members that count as empty where they are missing: other clients read such results.
-EMPTY: dict[tuple[str, str], Callable[[], object]] = {("CallToolResult", "content"): list}
+#: Required lists that count as empty where they are missing, as long as another member says what they would say.
+SAID_BY: dict[tuple[str, str], str] = {("CallToolResult", "content"): "structuredContent"}
 #: Models that stay whole, whatever their members hold: leaving a message out would change what the rest means.
 KEPT = frozenset({"PromptMessage"})
 
@@ -71,7 +71,7 @@ class _Repair:
                 if key in present:
                     values[name] = self.value(field.annotation, present[key], where, tuple(field.metadata))
                 elif field.is_required():
-                    values[name] = self._missing(model, name, where)
+                    values[name] = self._missing(model, name, where, present)
             except Unusable:
                 if model.__name__ in KEPT:
                     values[name] = present.get(key)
@@ -91,11 +91,11 @@ class _Repair:
             self._forgive("null-for-absent", _join(place, key), None)
         return {key: value for key, value in raw.items() if key not in nulls} if nulls else raw
 
-    def _missing(self, model: type[BaseModel], name: str, where: str) -> object:
-        if (model.__name__, name) not in EMPTY:
+    def _missing(self, model: type[BaseModel], name: str, where: str, present: dict[str, Any]) -> object:
+        if SAID_BY.get((model.__name__, name)) not in present:
             raise Unusable(f"{where}: missing")
         self._forgive("missing-member", where, "absent")
-        return EMPTY[model.__name__, name]()
+        return []
 
     def value(self, annotation: Any, raw: object, place: str, bounds: tuple[Any, ...] = ()) -> Any:
         kind = _plain(annotation)

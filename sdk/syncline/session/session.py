@@ -15,7 +15,7 @@ from syncline.errors import (
     UnsupportedRevision,
 )
 from syncline.findings import Findings
-from syncline.protocol import codec
+from syncline.protocol import codec, jsonrpc
 from syncline.protocol.events import Notification
 from syncline.protocol.revisions import CAPABILITY, REVISIONS, STATELESS, Identity, exists, may_ask_for_input
 from syncline.transport.base import Transport
@@ -141,6 +141,8 @@ class Session:
         if self._agreement is not None and not exists(method, self._agreement.revision.name):
             problem = f"{method} does not exist in revision {self._agreement.revision.name}"
             raise LocalProtocolError(problem).at(self.name, method)
+        if meta is not None:
+            meta = json_object(meta, "meta", self.name, method)
         exchange = self.connection.request
         try:
             raw = exchange(method, params, deadline, meta=meta, on_progress=on_progress, mirrored=mirrored)
@@ -202,3 +204,18 @@ class Session:
             requests=asked,
             request_state=state if isinstance(state, str) else None,
         ).at(self.name, method)
+
+
+def json_object(
+    value: Mapping[str, object], what: str, server: str | None = None, method: str | None = None
+) -> dict[str, object]:
+    """A JSON object that can be sent, or ``LocalProtocolError``."""
+    if not isinstance(value, Mapping):
+        raise LocalProtocolError(f"{what} must be a mapping, not {type(value).__name__}").at(server, method)
+    given = value if isinstance(value, dict) else dict(value)
+    try:
+        jsonrpc.check_json(given, what)
+    except LocalProtocolError as error:
+        error.at(server, method)
+        raise
+    return given

@@ -1,0 +1,105 @@
+"""What to connect to, and within which bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncline import ConfigError, HttpServer, Limits, StdioServer, Timeouts
+from syncline.config import as_server
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("https://weather.example/mcp", HttpServer("https://weather.example/mcp")),
+        ("http://127.0.0.1:8080", HttpServer("http://127.0.0.1:8080")),
+        ("uvx weather-server --verbose", StdioServer("uvx", ("weather-server", "--verbose"))),
+        ("'my server' \"a b\"", StdioServer("my server", ("a b",))),
+        (["uvx", "weather-server"], StdioServer("uvx", ("weather-server",))),
+        (("python", "-c", "print('https://x')"), StdioServer("python", ("-c", "print('https://x')"))),
+        ("server --url https://x.example", StdioServer("server", ("--url", "https://x.example"))),
+    ],
+)
+def test_what_users_pass_becomes_a_server(target: object, expected: object) -> None:
+    assert as_server(target) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("ftp://x.example", "not an http or https URL"),
+        ("https://", "not an http or https URL"),
+        ("https://x.example:99999/mcp", "not an http or https URL"),
+        ("http://x.example/a b", "not an http or https URL"),
+        ("", "a server is a URL"),
+        ([], "a server is a URL"),
+        (["uvx", 7], "a server is a URL"),
+        ("'unclosed", "cannot be split"),
+        ([" "], "needs a command"),
+        (["a\0b"], "NUL"),
+    ],
+)
+def test_what_cannot_work_is_refused_at_once(target: object, text: str) -> None:
+    with pytest.raises(ConfigError, match=text) as caught:
+        as_server(target)  # type: ignore[arg-type]
+    assert isinstance(caught.value, ValueError)
+
+
+def test_arguments_as_one_string_are_refused() -> None:
+    with pytest.raises(ConfigError, match="sequence of strings"):
+        StdioServer("uvx", "weather-server")
+
+
+@pytest.mark.parametrize("url", ["ftp://user:hunter2@x.example?key=hunter2", "http://user:hunter2@/mcp?key=hunter2"])
+def test_a_bad_url_does_not_show_its_secrets(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        HttpServer(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_names_and_reprs_show_no_secrets() -> None:
+    secret = "hunter2"
+    http = HttpServer(
+        f"https://me:{secret}@x.example:8443/mcp?key={secret}",
+        headers={"X-Key": secret},
+        proxies={"https": f"http://me:{secret}@proxy"},
+    )
+    stdio = StdioServer("/usr/bin/server", ("--token", secret), env={"TOKEN": secret})
+
+    assert (http.name, stdio.name) == ("x.example:8443/mcp", "server")
+    for shown in (repr(http), http.name, repr(stdio), stdio.name):
+        assert secret not in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, Timeouts()),
+        (5, Timeouts(connect=5, startup=5, call=5)),
+        ((2, 20), Timeouts(connect=2, startup=20, call=20)),
+        (7200, Timeouts(connect=7200, startup=7200, call=7200, call_total=7200)),
+        (Timeouts(call=None), Timeouts(call=None)),
+    ],
+)
+def test_timeouts_as_in_requests(given: object, expected: Timeouts) -> None:
+    assert Timeouts.of(given) == expected  # type: ignore[arg-type]
+
+
+def test_the_timeout_of_one_call() -> None:
+    own = Timeouts(call=10)
+
+    assert own.for_call(None) is own
+    assert own.for_call(3).call == 3
+    assert own.for_call(Timeouts(call=1)) == Timeouts(call=1)
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_a_timeout_is_positive(value: float) -> None:
+    with pytest.raises(ConfigError, match=r"Timeouts\.call must be a positive number"):
+        Timeouts(call=value)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+def test_a_limit_is_a_positive_whole_number(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"Limits\.pages must be a positive whole number"):
+        Limits(pages=value)  # type: ignore[arg-type]
