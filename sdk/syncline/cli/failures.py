@@ -39,6 +39,7 @@ BY_CLASS: list[tuple[type[BaseException], int, str]] = [
     (errors.InvalidParams, ANSWER, "invalid_params"),
     (errors.ResourceNotFound, ANSWER, "resource_not_found"),
     (errors.UnsupportedRevision, ANSWER, "unsupported_revision"),
+    (errors.NoCommonRevision, ANSWER, "unsupported_revision"),
     (errors.ServerError, ANSWER, "server_error"),
     (errors.InputRequired, ANSWER, "input_required"),
     (errors.RemoteProtocolError, UNEXPECTED, "protocol_error"),

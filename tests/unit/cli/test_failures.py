@@ -1,0 +1,108 @@
+"""Exit statuses and codes: every error has one, and none tells a secret."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stderr
+
+import pytest
+import typer
+
+from syncline import errors
+from syncline.cli import failures
+from syncline.cli.failures import Explained, classify, report
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+EXPECTED: list[tuple[BaseException, int, str]] = [
+    (errors.ConfigError("no"), 2, "usage"),
+    (errors.LocalProtocolError("no"), 2, "usage"),
+    (typer.BadParameter("no"), 2, "usage"),
+    (errors.AuthRequired("no", www_authenticate=None, url="http://x/mcp"), 3, "auth_required"),
+    (errors.HttpStatusError("no", status=403, url="http://x/mcp"), 3, "auth_refused"),
+    (errors.ServerError("no", code=-32000, status=403), 3, "auth_refused"),
+    (errors.AuthError("no"), 3, "auth_failed"),
+    (errors.ConnectFailed("no"), 4, "unreachable"),
+    (errors.ConnectionLost("no"), 4, "connection_lost"),
+    (errors.ServerExited("no", command=["x"], returncode=1), 4, "server_exited"),
+    (errors.HttpStatusError("no", status=502, url="http://x/mcp"), 4, "http_status"),
+    (errors.SessionExpired("no"), 4, "session_expired"),
+    (errors.ConnectionClosed("no"), 4, "connection_lost"),
+    (errors.RequestTimeout("no"), 4, "timeout"),
+    (errors.MethodNotFound("no", code=-32601), 5, "method_not_found"),
+    (errors.InvalidParams("no", code=-32602), 5, "invalid_params"),
+    (errors.ResourceNotFound("no", code=-32002), 5, "resource_not_found"),
+    (errors.UnsupportedRevision("no", code=-32022), 5, "unsupported_revision"),
+    (errors.NoCommonRevision("no"), 5, "unsupported_revision"),
+    (errors.ServerError("no", code=7), 5, "server_error"),
+    (errors.InputRequired("no", requests={}, request_state=None), 5, "input_required"),
+    (errors.InvalidMessage("no"), 1, "protocol_error"),
+    (errors.ListingLimit("no"), 1, "listing_limit"),
+    (errors.SynclineError("no"), 1, "unexpected"),
+    (KeyError("no"), 1, "unexpected"),
+    (KeyboardInterrupt(), 130, "interrupted"),
+]
+
+
+@pytest.mark.parametrize(("error", "status", "code"), EXPECTED, ids=lambda value: type(value).__name__)
+def test_status_and_code(error: BaseException, status: int, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert classify(error) == (status, code)
+    assert report(error) == status
+    told = json.loads(capsys.readouterr().err.splitlines()[-1])["error"]
+    assert told["code"] == code
+    assert told["message"]
+
+
+def subclasses(root: type[BaseException]) -> Iterator[type[BaseException]]:
+    for child in root.__subclasses__():
+        yield child
+        yield from subclasses(child)
+
+
+def test_no_error_of_the_client_is_unexpected() -> None:
+    rows = tuple(kind for kind, _, code in failures.BY_CLASS if code != "unexpected")
+    roots = {errors.SynclineError, errors.ProtocolError}  # never raised themselves
+    assert [kind for kind in subclasses(errors.SynclineError) if kind not in roots and not issubclass(kind, rows)] == []
+
+
+def test_every_hint_belongs_to_a_code() -> None:
+    codes = {code for _, _, code in failures.BY_CLASS} | {code for _, code in failures.BY_STATUS.values()}
+    assert set(failures.NEXT) <= codes
+
+
+def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    report(errors.AuthRequired("no", www_authenticate=None, status=401, url="http://x/mcp"), url="http://other/")
+    told = json.loads(capsys.readouterr().err)["error"]
+    assert (told["status"], told["url"]) == (401, "http://x/mcp")
+    report(errors.ConnectFailed("no"), url="http://other/")
+    assert json.loads(capsys.readouterr().err)["error"]["url"] == "http://other/"
+
+
+def test_secrets_are_masked_even_in_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    report(ValueError("bad header hunter2hunter2"), secrets={"hunter2hunter2"})
+    text = capsys.readouterr().err
+    assert "hunter2" not in text
+    assert text.count("[redacted]") == 2
+
+
+def test_people_at_a_terminal_get_words_and_what_to_do() -> None:
+    with redirect_stderr(Terminal()) as screen:
+        report(errors.ConnectFailed("refused\x1b[2J"))
+    *words, last = screen.getvalue().splitlines()
+    assert "error: refused\ufffd[2J" in words[0]
+    assert words[1].startswith("hint: check that the program is installed")
+    assert json.loads(last)["error"]["message"] == "refused\x1b[2J"
+
+
+def test_what_they_were_shown_is_not_shown_again() -> None:
+    with redirect_stderr(Terminal()) as screen:
+        report(Explained(errors.ConnectFailed("refused"), hint="turn it on", shown=True))
+    first, last = screen.getvalue().splitlines()
+    assert first == "hint: turn it on"
+    assert json.loads(last)["error"]["hint"] == "turn it on"
