@@ -27,7 +27,8 @@ class Call:
 class Peer:
     """One server. A field that is None, or an empty tuple, is a thing that the server does not offer.
 
-    Commands are filled in with {node}, {npm}, {python}, {here} (this folder), {folder} (a scratch folder) and {port}.
+    Commands are filled in with {node}, {npm}, {python}, {here} (this folder), {folder} (a scratch
+    folder), {case} (the name of the case) and {port}.
     """
 
     name: str
@@ -105,7 +106,7 @@ SDK = Peer(
 MEMORY = Peer(
     name="memory",
     stdio=["{node}", "{npm}/mcp-server-memory"],
-    env={"MEMORY_FILE_PATH": "{folder}/memory.jsonl"},
+    env={"MEMORY_FILE_PATH": "{folder}/{case}.jsonl"},
     revisions=HANDSHAKE,
     call=Call("read_graph", {}, "entities"),
     failing=Call("add_observations", {"observations": [{"entityName": "nobody", "contents": ["x"]}]}, "not found"),

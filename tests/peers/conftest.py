@@ -116,7 +116,8 @@ class Known:
     """What the catalogue says of the case's peer, with the places filled in."""
 
     def __init__(self, case: Case, places: Mapping[str, str], http_servers: HttpServers) -> None:
-        self.case, self.places, self.http_servers = case, places, http_servers
+        self.case, self.http_servers = case, http_servers
+        self.places = {**places, "case": str(case)}
 
     def arguments(self, call: Any) -> dict[str, Any]:
         filled: dict[str, Any] = fill(call.arguments, self.places)

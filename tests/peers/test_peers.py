@@ -107,7 +107,8 @@ def test_progress(case: Case, client: syncline.Client, known: Known) -> None:
         call.tool, known.arguments(call), on_progress=lambda done, total, message: seen.append((done, total))
     )
     assert call.text in result.text
-    assert seen == [(step, call.steps) for step in range(1, call.steps + 1)]
+    steps = 0 if case.transport == "http-json" else call.steps  # one JSON document has no room for reports
+    assert seen == [(step, call.steps) for step in range(1, steps + 1)]
 
 
 @pytest.mark.offers("resource")
@@ -157,8 +158,8 @@ def test_complete(case: Case, client: syncline.Client) -> None:
     assert client.complete(dict(reference), dict(argument)).completion.values == list(values)
 
 
-def test_threads(case: Case, client: syncline.Client, known: Known) -> None:
-    """Eight threads share the connection, and each gets its own answers."""
+def test_threads(case: Case, known: Known) -> None:
+    """Eight threads share a connection, and each gets its own answers."""
     wrong: list[BaseException] = []
 
     def work() -> None:
@@ -169,11 +170,12 @@ def test_threads(case: Case, client: syncline.Client, known: Known) -> None:
         except BaseException as error:
             wrong.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with known.connect() as client:
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert wrong == []
 
 
