@@ -152,8 +152,10 @@ def test_an_undeclared_listing_is_empty_and_an_undeclared_request_is_refused(mee
     """CAP-1: what the server did not declare is not asked for; request() insists."""
     client, partner = meet(revision, capabilities={})
 
-    assert client.list_tools() == client.list_resources() == client.list_prompts() == []
-    assert list(client.iter_tools()) == list(client.iter_resource_templates()) == []
+    for listed in (client.list_tools, client.list_resources, client.list_prompts, client.list_resource_templates):
+        assert listed() == []
+    for pages in (client.iter_tools, client.iter_resources, client.iter_prompts, client.iter_resource_templates):
+        assert list(pages()) == []
     with pytest.raises(syncline.LocalProtocolError, match="does not offer tools"):
         client.call_tool("t")
     assert partner.silent()
@@ -440,18 +442,20 @@ def test_the_log_level_is_set_once_or_said_each_time(meet: Meet) -> None:
 
 def test_ping_and_subscriptions_of_the_handshake_revisions(meet: Meet) -> None:
     client, partner = meet()
-    for call, method in [
+    calls: list[tuple[Callable[[], object], str]] = [
         (client.ping, "ping"),
         (lambda: client.subscribe_resource("x:a"), "resources/subscribe"),
         (lambda: client.unsubscribe_resource("x:a"), "resources/unsubscribe"),
-    ]:
+    ]
+    for call, method in calls:
         outcome, request = exchange(call, partner, {})
         assert (request["method"], outcome) == (method, None)
 
     modern, partner = meet("2026-07-28")
-    for gone in (modern.ping, lambda: modern.subscribe_resource("x:a")):
-        with pytest.raises(syncline.LocalProtocolError, match="does not exist in revision 2026-07-28"):
-            gone()
+    with pytest.raises(syncline.LocalProtocolError, match="ping does not exist in revision 2026-07-28"):
+        modern.ping()
+    with pytest.raises(syncline.LocalProtocolError, match="resources/subscribe does not exist"):
+        modern.subscribe_resource("x:a")
     assert partner.silent()
 
 

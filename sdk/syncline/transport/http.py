@@ -142,7 +142,7 @@ class HttpTransport:
         ``InvalidMessage`` for one over the limits.
         """
         session_id = self._session_id
-        self._revision = message.headers.get(VERSION_HEADER, self._revision)
+        self._revision = message.headers.get(VERSION_HEADER)
         headers = self._headers_for({**message.headers, **_POST}, session_id)
         try:
             self._post(message, headers, session_id, deadline)
@@ -227,6 +227,7 @@ class HttpTransport:
         self, url: str, headers: dict[str, str], message: Outgoing, deadline: Deadline
     ) -> tuple[BaseHTTPResponse, Exchange]:
         """Send one request, once more if a connection that had served before turns out to be dead."""
+        repeatable = message.repeatable
         while True:
             exchange = self._exchanges.begin(deadline, self._connect_timeout)
             try:
@@ -237,9 +238,10 @@ class HttpTransport:
                     raise
                 meaning = failure(error, exchange)
                 stale = isinstance(meaning, ConnectionLost) and exchange.reused and not exchange.answered
-                if not (stale and message.repeatable):
+                if not (stale and repeatable):
                     raise meaning from error
-                self._exchanges.generation += 1
+                repeatable = False
+                self._exchanges.generation += 1  # whatever ended that connection has ended its idle neighbours too
 
     # --------------------------------------------------------------------------------------------------------- answer
     def _take(
