@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import types
+
+import pytest
 
 import syncline
+from syncline import errors
 
 CALLS = {"call_tool", "connect"}
-VALUES = {"Backoff", "Client", "Finding", "HttpServer", "Limits", "RetryPolicy", "StdioServer", "Timeouts"}
+VALUES = {"Client", "Finding", "HttpServer", "Limits", "Notification", "StdioServer", "Timeouts"}
 ERRORS = {
+    "AuthError",
+    "AuthRequired",
     "ConfigError",
     "ConnectFailed",
     "ConnectionClosed",
     "ConnectionLost",
     "ForkedConnection",
+    "HeaderMismatch",
     "HttpStatusError",
+    "InputRequired",
     "InvalidMessage",
     "InvalidParams",
     "InvalidResult",
+    "ListingLimit",
     "LocalProtocolError",
     "MethodNotFound",
-    "OutcomeUnknown",
+    "MissingCapability",
+    "NoCommonRevision",
     "ProtocolError",
     "RemoteProtocolError",
-    "RequestCancelled",
     "RequestTimeout",
+    "ResourceNotFound",
     "ServerError",
     "ServerExited",
     "SessionExpired",
@@ -43,9 +51,18 @@ def test_the_public_names_are_these() -> None:
     assert set(syncline.__all__) - {"__version__"} == CALLS | VALUES | ERRORS
 
 
-def test_nothing_else_looks_public() -> None:
-    shown = {name for name, value in vars(syncline).items() if not isinstance(value, types.ModuleType)}
-    assert {name for name in shown if not name.startswith("_")} - {"annotations"} <= set(syncline.__all__)
+def test_dir_shows_the_public_names_alone() -> None:
+    assert dir(syncline) == sorted(syncline.__all__)
+
+
+def test_the_errors_are_all_of_the_tree() -> None:
+    tree = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert {name for name in tree if issubclass(getattr(errors, name), syncline.SynclineError)} == ERRORS
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'syncline' has no attribute 'conect'"):
+        syncline.__getattr__("conect")
 
 
 def test_every_error_is_a_syncline_error() -> None:
