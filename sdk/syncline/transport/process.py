@@ -98,7 +98,7 @@ class ServerProcess:
         program = find_program(command[0], env, cwd)
         self.exit_fd: int | None = None
         self._lock = new_lock()
-        self._ended = self._reaped = False
+        self._ended = self._reaped = self._forgotten = False
         self._returncode: int | None = None
         self._fds: list[int] = []
         theirs: list[int] = []
@@ -146,7 +146,7 @@ class ServerProcess:
     @property
     def returncode(self) -> int | None:
         """Exit status, negative for a signal; None before the end, and where somebody else has taken the status."""
-        return self._returncode if self._returncode is not None else self._popen.returncode
+        return self._returncode if self._returncode is not None or self._forgotten else self._popen.returncode
 
     def has_ended(self) -> bool:
         """Whether the process itself has ended. It is not reaped here, so that its number stays ours until ``stop()``."""
@@ -169,8 +169,6 @@ class ServerProcess:
             if state is not None:
                 self._ended, self._reaped = True, reap
                 self._returncode = state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
-            if self._reaped:
-                self._popen.returncode = self._returncode
             return self._ended
 
     def stop(self, deadline: Deadline) -> None:
@@ -191,6 +189,9 @@ class ServerProcess:
         except BaseException:
             self._kill()
             raise
+        finally:
+            if self._reaped:
+                self._forget()
 
     def _kill(self) -> None:
         if not self._gone():
@@ -232,8 +233,14 @@ class ServerProcess:
             self._close(fd)
 
     def disown(self) -> None:
-        """We are a forked child, so the process is not ours to wait for."""
-        self._popen.returncode = 0  # or subprocess would try
+        """We are a forked child, so the process is not ours to end or to wait for."""
+        self.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Keep subprocess from waiting for what is not there."""
+        self._returncode, self._forgotten = self.returncode, True
+        self._popen.returncode = 0
 
     def _close(self, fd: int) -> None:
         if fd in self._fds:

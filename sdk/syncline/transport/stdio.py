@@ -273,7 +273,10 @@ class StdioTransport:
             if self._threads:
                 self._leave.set()
                 join(self._threads, Deadline(max(LET_GO, deadline.remaining() or 0)))
-            self._close_pipes()
+            for wakeup in self._wakeups:
+                wakeup.close()
+            if self._process is not None:
+                self._process.close()
 
     def disown(self) -> None:
         """We are a forked child: close our copies of the pipes; the server is not told and not waited for.
@@ -281,15 +284,10 @@ class StdioTransport:
         Takes no lock, since a thread that did not survive the fork may hold it.
         """
         self._closed = self._released = True
-        self._close_pipes()
-        if self._process is not None:
-            self._process.disown()
-
-    def _close_pipes(self) -> None:
         for wakeup in self._wakeups:
             wakeup.close()
         if self._process is not None:
-            self._process.close()
+            self._process.disown()
 
 
 class StderrLines:
