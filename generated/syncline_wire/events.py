@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from syncline_wire.base import NullKeepingModel, WireModel
+from syncline_wire.base import WireModel
 from syncline_wire.v2026_07_28 import (
     Error,
     MetaObject,
@@ -35,7 +35,7 @@ https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415
 """
 
 
-class DeliveryStatus(NullKeepingModel):
+class DeliveryStatus(WireModel):
     """
     How delivery to a webhook has been going.
 
@@ -52,7 +52,7 @@ class DeliveryStatus(NullKeepingModel):
     throttled: bool | None = None
 
 
-class EventOccurrence(NullKeepingModel):
+class EventOccurrence(WireModel):
     """
     One thing that happened.
 
@@ -106,7 +106,7 @@ class EventsActiveNotification(WireModel):
     params: EventsActiveNotificationParams
 
 
-class EventsActiveNotificationParams(NullKeepingModel):
+class EventsActiveNotificationParams(WireModel):
     """
     Where the stream stands, and whether something may have been missed.
 
@@ -179,7 +179,7 @@ class EventsHeartbeatNotification(WireModel):
     params: EventsHeartbeatNotificationParams
 
 
-class EventsHeartbeatNotificationParams(NullKeepingModel):
+class EventsHeartbeatNotificationParams(WireModel):
     """
     Where the stream stands.
 
@@ -293,7 +293,7 @@ class PollEventsRequest(WireModel):
     params: PollEventsRequestParams
 
 
-class PollEventsRequestParams(NullKeepingModel):
+class PollEventsRequestParams(WireModel):
     """
     What to watch, since when, and how much at once.
 
@@ -311,7 +311,7 @@ class PollEventsRequestParams(NullKeepingModel):
     """The name for programs."""
 
 
-class PollEventsResult(NullKeepingModel):
+class PollEventsResult(WireModel):
     """
     What has happened, and when to ask again.
 
@@ -360,7 +360,7 @@ class StreamEventsRequest(WireModel):
     params: StreamEventsRequestParams
 
 
-class StreamEventsRequestParams(NullKeepingModel):
+class StreamEventsRequestParams(WireModel):
     """
     What to watch, since when.
 
@@ -403,7 +403,7 @@ class SubscribeEventsRequest(WireModel):
     params: SubscribeEventsRequestParams
 
 
-class SubscribeEventsRequestParams(NullKeepingModel):
+class SubscribeEventsRequestParams(WireModel):
     """
     What to watch, since when, and where to post it.
 
@@ -423,7 +423,7 @@ class SubscribeEventsRequestParams(NullKeepingModel):
     """How long the answer may be kept, in milliseconds."""
 
 
-class SubscribeEventsResult(NullKeepingModel):
+class SubscribeEventsResult(WireModel):
     """
     Until when the webhook is served, and how it has been going.
 
@@ -521,7 +521,7 @@ class WebhookDelivery(WireModel):
     url: str
 
 
-class WebhookGap(NullKeepingModel):
+class WebhookGap(WireModel):
     """
     Occurrences may have been missed before this cursor.
 

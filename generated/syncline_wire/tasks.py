@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from syncline_wire.base import NullKeepingModel, WireModel
+from syncline_wire.base import WireModel
 from syncline_wire.v2026_07_28 import (
     Error,
     InputRequests,
@@ -56,7 +56,7 @@ class CancelTaskResult(WireModel):
     """What kind of result this is; absent means complete."""
 
 
-class CancelledTask(NullKeepingModel):
+class CancelledTask(WireModel):
     """
     A task that was stopped before it finished.
 
@@ -78,7 +78,7 @@ class CancelledTask(NullKeepingModel):
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
-class CompletedTask(NullKeepingModel):
+class CompletedTask(WireModel):
     """
     A task that finished, with the result of the request behind it.
 
@@ -101,7 +101,7 @@ class CompletedTask(NullKeepingModel):
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
-class CreateTaskResult(NullKeepingModel):
+class CreateTaskResult(WireModel):
     """
     Instead of a result: the task that will produce it.
 
@@ -127,7 +127,7 @@ class CreateTaskResult(NullKeepingModel):
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
-class DetailedTask(NullKeepingModel):
+class DetailedTask(WireModel):
     """
     A task with whatever its status brings: questions, a result or an error.
 
@@ -152,7 +152,7 @@ class DetailedTask(NullKeepingModel):
     result: dict[str, Any] | None = None
 
 
-class FailedTask(NullKeepingModel):
+class FailedTask(WireModel):
     """
     A task that ended in a JSON-RPC error.
 
@@ -199,7 +199,7 @@ class GetTaskRequestParams(WireModel):
     """The task's name, chosen by who runs it."""
 
 
-class GetTaskResult(NullKeepingModel):
+class GetTaskResult(WireModel):
     """
     How a task is doing.
 
@@ -228,7 +228,7 @@ class GetTaskResult(NullKeepingModel):
     result: dict[str, Any] | None = None
 
 
-class InputRequiredTask(NullKeepingModel):
+class InputRequiredTask(WireModel):
     """
     A task that waits for answers.
 
@@ -251,7 +251,7 @@ class InputRequiredTask(NullKeepingModel):
     """How long it is kept after it was made, in milliseconds; null means for ever."""
 
 
-class Task(NullKeepingModel):
+class Task(WireModel):
     """
     A request that goes on after its answer.
 
@@ -301,7 +301,7 @@ https://modelcontextprotocol.io/extensions/tasks/overview
 """
 
 
-class TaskStatusNotificationParams(NullKeepingModel):
+class TaskStatusNotificationParams(WireModel):
     """
     The task, as it stands now.
 
@@ -404,7 +404,7 @@ class UpdateTaskResult(WireModel):
     """What kind of result this is; absent means complete."""
 
 
-class WorkingTask(NullKeepingModel):
+class WorkingTask(WireModel):
     """
     A task that is under way.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from syncline_wire.base import NullKeepingModel, ReadResult, ToolResult, WireModel
+from syncline_wire.base import ReadResult, ToolResult, WireModel
 from typing_extensions import TypeAliasType
 
 
@@ -245,7 +245,7 @@ class EmbeddedResource(WireModel):
     type: Literal["resource"] = "resource"
 
 
-class Error(NullKeepingModel):
+class Error(WireModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -583,7 +583,7 @@ class LoggingMessageNotification(WireModel):
     params: LoggingMessageNotificationParams
 
 
-class LoggingMessageNotificationParams(NullKeepingModel):
+class LoggingMessageNotificationParams(WireModel):
     """
     The log message.
 

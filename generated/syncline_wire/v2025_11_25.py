@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from syncline_wire.base import NullKeepingModel, ReadResult, ToolResult, WireModel
+from syncline_wire.base import ReadResult, ToolResult, WireModel
 from typing_extensions import TypeAliasType
 
 
@@ -534,7 +534,7 @@ class EnumValues(WireModel):
     type: Literal["string"] = "string"
 
 
-class Error(NullKeepingModel):
+class Error(WireModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -1026,7 +1026,7 @@ class LoggingMessageNotification(WireModel):
     params: LoggingMessageNotificationParams
 
 
-class LoggingMessageNotificationParams(NullKeepingModel):
+class LoggingMessageNotificationParams(WireModel):
     """
     The log message.
 
@@ -1752,7 +1752,7 @@ class SubscribeRequestParams(WireModel):
     """The URI, exactly as the server spells it."""
 
 
-class Task(NullKeepingModel):
+class Task(WireModel):
     """
     A request that goes on after its answer.
 

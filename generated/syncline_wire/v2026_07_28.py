@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
-from syncline_wire.base import NullKeepingModel, ReadResult, ToolResult, WireModel
+from syncline_wire.base import ReadResult, ToolResult, WireModel
 from typing_extensions import TypeAliasType
 
 
@@ -520,7 +520,7 @@ class EnumValues(WireModel):
     type: Literal["string"] = "string"
 
 
-class Error(NullKeepingModel):
+class Error(WireModel):
     """
     What went wrong with a request, by JSON-RPC.
 
@@ -590,7 +590,7 @@ class GetPromptResultResponse(WireModel):
     result: InputRequiredResult | GetPromptResult
 
 
-class HeaderMismatch(NullKeepingModel):
+class HeaderMismatch(WireModel):
     """
     The error of a request whose HTTP headers and body disagree.
 
@@ -704,7 +704,7 @@ class InputResponseRequestParams(WireModel):
     request_state: Annotated[str | None, Field(alias="requestState")] = None
 
 
-class InternalError(NullKeepingModel):
+class InternalError(WireModel):
     """
     -32603: the receiver itself failed.
 
@@ -716,7 +716,7 @@ class InternalError(NullKeepingModel):
     message: str
 
 
-class InvalidParamsError(NullKeepingModel):
+class InvalidParamsError(WireModel):
     """
     -32602: the parameters do not fit.
 
@@ -728,7 +728,7 @@ class InvalidParamsError(NullKeepingModel):
     message: str
 
 
-class InvalidRequestError(NullKeepingModel):
+class InvalidRequestError(WireModel):
     """
     -32600: the message is no valid request.
 
@@ -1104,7 +1104,7 @@ class LoggingMessageNotification(WireModel):
     params: LoggingMessageNotificationParams
 
 
-class LoggingMessageNotificationParams(NullKeepingModel):
+class LoggingMessageNotificationParams(WireModel):
     """
     The log message.
 
@@ -1127,7 +1127,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema#metaobject
 """
 
 
-class MethodNotFoundError(NullKeepingModel):
+class MethodNotFoundError(WireModel):
     """
     -32601: there is no such method.
 
@@ -1287,7 +1287,7 @@ class PaginatedResult(WireModel):
     """What kind of result this is; absent means complete."""
 
 
-class ParseError(NullKeepingModel):
+class ParseError(WireModel):
     """
     -32700: what arrived is not JSON.
 
@@ -2093,7 +2093,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotificati
 """
 
 
-class ToolResultContent(NullKeepingModel):
+class ToolResultContent(WireModel):
     """
     What a tool that the model called has returned.
 

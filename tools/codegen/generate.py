@@ -22,7 +22,7 @@ PACKAGE = "syncline_wire"
 HELPED: dict[str, str] = {"CallToolResult": "ToolResult", "ReadResourceResult": "ReadResult"}
 
 #: What ``base`` adds to the names that users see.
-NEUTRAL = ("UnknownContent", "WireModel")
+NEUTRAL: tuple[str, ...] = ("UnknownContent", "WireModel")
 
 OPTIONS: dict[str, Any] = {
     "input_file_type": "jsonschema",
@@ -83,7 +83,7 @@ def build(schema: Path) -> dict[str, str]:
 
 def homes(pins: list[Pin], files: dict[str, str]) -> dict[str, str]:
     """Name → module of the newest revision that has it, for the set that users see."""
-    found = dict.fromkeys(NEUTRAL, "base")
+    found: dict[str, str] = dict.fromkeys(NEUTRAL, "base")
     for pin in pins:
         if pin.is_revision:
             found |= dict.fromkeys(exported(files[f"{pin.module}.py"]), pin.module)
@@ -119,13 +119,7 @@ def models(module: JsonObject, source: str, members: dict[str, str], pins: list[
 
 def base_classes(definitions: JsonObject) -> dict[str, str | list[str]]:
     """Definition → base class, for those that need another than ``WireModel``."""
-    nullable = {
-        name: "NullKeepingModel"
-        for name, node in definitions.items()
-        if any(normalize.NULLABLE in member for member in node.get("properties", {}).values())
-    }
-    helped = {name: base for name, base in HELPED.items() if name in definitions}
-    return {name: f"{PACKAGE}.base.{base}" for name, base in sorted({**nullable, **helped}.items())}
+    return {name: f"{PACKAGE}.base.{base}" for name, base in HELPED.items() if name in definitions}
 
 
 def write(files: dict[str, str], out: Path) -> None:

@@ -32,13 +32,11 @@ def _apply(facts: JsonObject, patch: JsonObject, file: Path | str) -> None:
     node: Any = facts
     for part in parents:
         node = _step(node, part, file, where)
-    found = {"expect": node[last]} if isinstance(node, dict) and last in node else {}
-    expected = {"expect": patch["expect"]} if "expect" in patch else {}
     if not isinstance(node, dict):
         raise Problem(file, where, "the pointer leads to no object")
+    found, expected = ({"": table[key]} if key in table else {} for table, key in ((node, last), (patch, "expect")))
     if found != expected:
-        was = "nothing" if not found else repr(found["expect"])
-        raise Problem(file, where, f"expected {expected.get('expect', 'nothing')!r}, found {was}: is the fix needed?")
+        raise Problem(file, where, f"expected {_shown(expected)}, found {_shown(found)}: is the fix still needed?")
     node.pop(last, None)
     if "replace" in patch:
         node[last] = patch["replace"]
@@ -50,3 +48,7 @@ def _step(node: Any, part: str, file: Path | str, where: str) -> Any:
     if isinstance(node, list) and part.isdigit() and int(part) < len(node):
         return node[int(part)]
     raise Problem(file, where, f"the pointer leads nowhere: there is no {part!r}")
+
+
+def _shown(found: JsonObject) -> str:
+    return repr(found[""]) if found else "nothing"

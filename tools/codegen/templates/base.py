@@ -41,14 +41,6 @@ class WireModel(BaseModel):
             _refuse_null(field)
         return schema
 
-    def to_wire(self) -> dict[str, Any]:
-        """The JSON object for the wire: wire names, absent members left out, nulls kept where null is a value."""
-        return self.model_dump(mode="json", exclude_none=True, warnings=False)
-
-
-class NullKeepingModel(WireModel):
-    """A model with members for which null is a value: it stays on the wire where it was set."""
-
     @model_serializer(mode="wrap")
     def _keep_nulls(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
         members: dict[str, Any] = handler(self)
@@ -56,7 +48,12 @@ class NullKeepingModel(WireModel):
             for name, alias in _nullable(type(self)):
                 if name in self.model_fields_set and getattr(self, name) is None:
                     members[name if info.by_alias is False else alias] = None
+            members.update({name: None for name, value in (self.model_extra or {}).items() if value is None})
         return members
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object for the wire: wire names, absent members left out, nulls kept where null is a value."""
+        return self.model_dump(mode="json", exclude_none=True, warnings=False)
 
 
 class UnknownContent(WireModel):
@@ -69,7 +66,7 @@ class UnknownContent(WireModel):
     """The kind that the server gave it; empty where it gave none."""
 
 
-class ToolResult(NullKeepingModel):
+class ToolResult(WireModel):
     """What the result of a tool can be asked, whatever the revision."""
 
     #: Makes the error of ``raise_for_error``; the SDK puts its own class here, which this package cannot import.
