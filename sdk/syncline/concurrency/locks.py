@@ -19,7 +19,12 @@ def new_lock() -> Lock:
     return threading.Lock()
 
 
-def take(lock: Lock, deadline: Deadline) -> bool:
-    """Take a lock that is held across I/O; False when the deadline passes first. Ctrl-C interrupts the wait."""
+def take(lock: Lock, deadline: Deadline, taken: list[bool]) -> bool:
+    """Take a lock that is held across I/O; False when the deadline passes first. Ctrl-C interrupts the wait.
+
+    The outcome is also added to ``taken``, in the same step of the interpreter: begin the ``try`` before this call and release
+    in its ``finally`` if ``True in taken``, and not even Ctrl-C at the worst moment leaves the lock taken for ever.
+    """
     left = deadline.remaining()
-    return lock.acquire(timeout=FOREVER if left is None else left)
+    taken.extend(map(lock.acquire, (True,), (FOREVER if left is None else left,)))
+    return taken[-1]

@@ -39,17 +39,19 @@ class PipeWriter:
         part by then is completed by the next write, before its own, so the stream stays whole; a line of which nothing was
         written is dropped.
         """
-        if not self._turn.acquire(blocking=False) and not take(self._turn, deadline):
-            raise TimeoutError
+        taken: list[bool] = []
         try:
+            if not take(self._turn, deadline, taken):
+                raise TimeoutError
             if self._line and not self._flush(deadline):
                 return False
             self._line = line
             return self._flush(deadline)
         finally:
-            if not self._written:
-                self._line = b""
-            self._turn.release()
+            if True in taken:
+                if not self._written:
+                    self._line = b""
+                self._turn.release()
 
     def _flush(self, deadline: Deadline) -> bool:
         while rest := memoryview(self._line)[sum(self._written) :]:
@@ -71,10 +73,12 @@ class PipeWriter:
 
     def settle(self, deadline: Deadline) -> bool:
         """After ``closing`` was set: wait until nobody writes, which then stays so."""
-        settled = take(self._turn, deadline)
-        if settled:
-            self._turn.release()
-        return settled
+        taken: list[bool] = []
+        try:
+            return take(self._turn, deadline, taken)
+        finally:
+            if True in taken:
+                self._turn.release()
 
 
 def pump(

@@ -254,10 +254,12 @@ class StdioTransport:
         """
         with self._state:
             self._closed = True
-        if take(self._lifecycle, Deadline(0) if among(self._threads) else deadline):
-            try:
+        taken: list[bool] = []
+        try:
+            if take(self._lifecycle, Deadline(0) if among(self._threads) else deadline, taken):
                 self._release(deadline)
-            finally:
+        finally:
+            if True in taken:
                 self._lifecycle.release()
 
     def _release(self, deadline: Deadline) -> None:
