@@ -19,6 +19,7 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 from urllib3.util.connection import allowed_gai_family
 
@@ -50,6 +51,7 @@ class Exchange(Timeout):
         connected: There was a connection, so something may have been sent; None while nobody knows.
         reused: The connection had served before.
         answered: Bytes of an answer have arrived.
+        ended: The server has ended the connection.
     """
 
     def __init__(self, deadline: Deadline, connect_timeout: float | None, table: Exchanges) -> None:
@@ -60,6 +62,7 @@ class Exchange(Timeout):
         self.connected: bool | None = None
         self.reused = False
         self.answered = False
+        self.ended = False
         self.armed = 0.0
         self.aborted = False
         self._socket: socket.socket | None = None
@@ -197,7 +200,12 @@ class _Source(io.RawIOBase):
             except TimeoutError:
                 exchange.armed = 0.0  # the deadline may have been extended meanwhile
                 continue
-            exchange.answered = exchange.answered or count > 0
+            if count:
+                exchange.answered = True
+            elif exchange.aborted:
+                raise ConnectionAbortedError("closed from another thread")  # not an end that the server made
+            else:
+                exchange.ended = True
             return count
 
     def close(self) -> None:
@@ -326,6 +334,14 @@ class Connection(HTTPConnection):
             super().send(data)
         else:
             self._held.append(data)
+
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]
+        """The response. One that ends within its headers, which ``http.client`` puts up with, is an error."""
+        response = super().getresponse()
+        if self.exchange is not None and self.exchange.ended:
+            response.close()
+            raise ConnectionResetError("the connection ended within the headers")
+        return response
 
     def response_class(self, sock: Any, *args: Any, **options: Any) -> Any:  # type: ignore[override]
         """Make the response read under the exchange's deadline."""
