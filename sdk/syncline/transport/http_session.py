@@ -94,7 +94,7 @@ class HttpSession:
             prepared = self._prepare("POST", url, {}, None, None if self._owned else _keep)
         except requests.RequestException:
             raise ConfigError("requests cannot make use of the URL") from None  # its own error shows all of the URL
-        self.url = str(prepared.url)
+        self.url = str(prepared.url) if self._owned else url  # else its parameters would be added twice
         #: What requests itself sends with each request, credentials from the URL included.
         self.headers = dict(prepared.headers) if self._owned else {}
         self.headers.pop("Content-Length", None)
