@@ -158,6 +158,8 @@ class HttpSession:
     def close(self) -> None:
         """Close the idle connections; those in use are closed when they are released."""
         if self._owned:
+            for adapter in self._session.adapters.values():
+                _close_idle(adapter)
             self._session.close()
 
 
@@ -169,6 +171,15 @@ def _new_session() -> requests.Session:
     session.mount("https://", adapter)
     session.mount("http://", adapter)
     return session
+
+
+def _close_idle(adapter: Any) -> None:
+    """Close the pools of an adapter, which ``Session.close()`` only drops: their sockets would stay until collected."""
+    for manager in (adapter.poolmanager, *adapter.proxy_manager.values()):
+        for key in manager.pools.keys():  # noqa: SIM118 - urllib3's container is not iterable
+            pool = manager.pools.get(key)
+            if pool is not None:
+                pool.close()
 
 
 class _NoCookies(RequestsCookieJar):
