@@ -61,6 +61,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int | None = command.main(arguments, prog_name="syncline", standalone_mode=False)
     except failures.UsageError as error:
         return failures.report(error)
-    except (KeyboardInterrupt, typer.Abort):
-        return failures.report(KeyboardInterrupt())
     return status or 0

@@ -15,7 +15,7 @@ from syncline.cli.show import clean
 
 USAGE, UNEXPECTED, AUTHORIZATION, CONNECTION, ANSWER, INTERRUPTED = 2, 1, 3, 4, 5, 130
 
-#: The base of every usage error; typer brings its own copy of click in some releases and not in others.
+#: The base of every usage error, which typer has no public name for.
 UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 
 #: An HTTP status that decides by itself.

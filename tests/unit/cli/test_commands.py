@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shlex
 import socket
 import sys
@@ -14,9 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from syncline import cli
+from syncline.cli.resources import raw
 from syncline.cli.tools import show_result
 from syncline.demo.methods import REVISIONS
 from syncline.demo.offer import PIXEL
+from syncline.errors import RemoteProtocolError
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 
@@ -131,6 +134,10 @@ class TestResources:
     def test_binary_data_comes_raw(self, run: Callable[..., Run]) -> None:
         assert run("read", "demo", "demo://pixel") == (0, base64.b64decode(PIXEL), "")
         assert run("read", "demo", "demo://pixel", "--json").json["contents"][0]["blob"] == PIXEL
+
+    def test_a_blob_that_is_not_base64(self) -> None:
+        with pytest.raises(RemoteProtocolError, match="the blob of x:y is not Base64"):
+            raw({"uri": "x:y", "blob": "A"})
 
     def test_into_a_file(self, run: Callable[..., Run], tmp_path: Path) -> None:
         target = tmp_path / "pixel.png"
@@ -313,6 +320,15 @@ class TestHelp:
         assert status == 0
         assert f"  syncline {name}" in out.decode()
         assert "--protocol-version" in out.decode()
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_the_examples_work(
+        self, run: Callable[..., Run], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        text = run(name, "--help").out.decode()
+        for example in re.findall(r"^  syncline (.*\bdemo\b.*)$", text, re.MULTILINE):
+            assert run(*shlex.split(example)).status == 0
 
     def test_version(self, run: Callable[..., Run]) -> None:
         assert run("--version") == (0, b"syncline 0.1.0\n", "")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import redirect_stderr
+from pathlib import Path
 
 import pytest
 import typer
@@ -106,3 +108,10 @@ def test_what_they_were_shown_is_not_shown_again() -> None:
     first, last = screen.getvalue().splitlines()
     assert first == "hint: turn it on"
     assert json.loads(last)["error"]["hint"] == "turn it on"
+
+
+def test_the_documented_statuses_are_the_real_ones() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| .* \| (.*) \|$", page, re.MULTILINE)
+    documented = {(int(status), code) for status, codes in rows for code in re.findall(r"`(\w+)`", codes)}
+    assert documented == {row[1:] for row in failures.BY_CLASS} | set(failures.BY_STATUS.values())
