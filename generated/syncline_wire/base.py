@@ -76,7 +76,8 @@ class ToolResult(WireModel):
     @property
     def text(self) -> str:
         """The text parts, joined with newlines; empty where there are none."""
-        return "\n".join(block.text for block in self.__dict__["content"] if block.type == "text")
+        texts = [getattr(block, "text", None) for block in self.__dict__["content"] if block.type == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
 
     def raise_for_error(self) -> None:
         """Raise ``syncline.ToolError`` if the tool failed (``is_error``).

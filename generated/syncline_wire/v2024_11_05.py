@@ -679,7 +679,7 @@ class PaginatedResult(WireModel):
 
 class PingRequest(WireModel):
     """
-    `ping`: are you there?
+    `ping`: ask for a sign of life.
 
     https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2024-11-05/schema.ts
     """

@@ -807,7 +807,7 @@ class PaginatedResult(WireModel):
 
 class PingRequest(WireModel):
     """
-    `ping`: are you there?
+    `ping`: ask for a sign of life.
 
     https://modelcontextprotocol.io/specification/2025-06-18/schema#pingrequest
     """

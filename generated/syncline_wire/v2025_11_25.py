@@ -1145,7 +1145,7 @@ class PaginatedResult(WireModel):
 
 class PingRequest(WireModel):
     """
-    `ping`: are you there?
+    `ping`: ask for a sign of life.
 
     https://modelcontextprotocol.io/specification/2025-11-25/schema#pingrequest
     """

@@ -103,7 +103,7 @@ class _Repair:
         if isclass(kind) and issubclass(kind, BaseModel):
             return self.model(kind, raw, place)
         if origin is list:
-            return self.items(get_args(kind)[0], raw, place)
+            return self.bounded(self.items(get_args(kind)[0], raw, place), place, bounds)
         models = _models(kind)
         if models:
             return self.branch(models, raw, place)
@@ -124,6 +124,14 @@ class _Repair:
                 name = item.get("name") if isinstance(item, dict) else None
                 self._forgive("unusable-item", f"{problem}" + (f" ({name})" if name else ""), item)
         return usable
+
+    def bounded(self, items: list[Any], place: str, bounds: tuple[Any, ...]) -> list[Any]:
+        """The items, however many: a list that is too long is as good as another."""
+        try:
+            _adapter(list[Any], bounds).validate_python(items)
+        except ValidationError:
+            self._forgive("out-of-bounds", place, len(items))
+        return items
 
     def branch(self, models: tuple[type[BaseModel], ...], raw: object, place: str) -> BaseModel:
         """One of several models: the one whose constants the value has, else the first that it fits."""
