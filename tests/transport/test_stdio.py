@@ -304,6 +304,19 @@ def test_a_callback_for_standard_error_that_raises_does_not_stop_the_draining(
     assert caplog.text.count("the callback for standard error failed") == 2
 
 
+def test_standard_error_that_cannot_be_read_is_logged_and_costs_nothing_else(
+    serve: Serve, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> list[str]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(stdio.StderrLines, "feed", broken)
+    transport, sink = serve("import sys; print('log', file=sys.stderr, flush=True)" + ECHO.replace("\n    ", "\n"))
+    transport.send(message(b"hello"), Deadline(SOON))
+    assert sink.next() == b"hello"
+    assert eventually(lambda: "reading standard error failed" in caplog.text)
+
+
 # -- the server ends ---------------------------------------------------------------------------------------------------
 
 

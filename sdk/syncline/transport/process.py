@@ -65,17 +65,16 @@ def find_program(program: str, env: Mapping[str, str], cwd: str | None) -> str:
     raise ConnectFailed(f"no program {program!r} in {os.pathsep.join(map(str, folders))}")
 
 
-def until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Look again and again until the condition holds; False if it does not within so many seconds.
+def until(condition: Callable[[], bool], deadline: Deadline) -> bool:
+    """Look again and again until the condition holds; False if it does not by the deadline.
 
     Children are waited for like this, because a wait for SIGCHLD can last for ever where a framework owns that signal.
     """
-    deadline, pause = Deadline(seconds), 0.001
+    pause = 0.001
     while not condition():
-        left = deadline.remaining()
-        if not left:
+        if deadline.expired:
             return False
-        time.sleep(min(pause, left))
+        time.sleep(deadline.sooner(pause).seconds or 0)
         pause = min(pause * 2, 0.02)
     return True
 
@@ -98,7 +97,7 @@ class ServerProcess:
         program = find_program(command[0], env, cwd)
         self.exit_fd: int | None = None
         self._lock = new_lock()
-        self._ended = self._reaped = self._forgotten = False
+        self._ended = self._reaped = self._finished = self._forgotten = False
         self._returncode: int | None = None
         self._fds: list[int] = []
         theirs: list[int] = []
@@ -161,9 +160,8 @@ class ServerProcess:
                 return self._ended
             try:
                 state = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | (0 if reap else os.WNOWAIT))
-            except (
-                ChildProcessError
-            ):  # reaped by a framework's child watcher, or by the system because SIGCHLD is ignored
+            except ChildProcessError:
+                # Reaped by a framework's child watcher, or by the system because SIGCHLD is ignored.
                 self._ended = self._reaped = True
                 return True
             if state is not None:
@@ -182,9 +180,9 @@ class ServerProcess:
         grace = GRACE if left is None else min(GRACE, left * 0.4)
         try:
             self.close_stdin()
-            if not until(self._gone, grace):
+            if not until(self._gone, Deadline(grace)):
                 self._signal("SIGTERM")
-                if not until(self._gone, grace):
+                if not until(self._gone, Deadline(grace)):
                     self._kill()
         except BaseException:
             self._kill()
@@ -196,18 +194,19 @@ class ServerProcess:
     def _kill(self) -> None:
         if not self._gone():
             self._signal("SIGKILL")
-            until(self._gone, REAP)
+            until(self._gone, Deadline(REAP))
 
     def _gone(self) -> bool:
-        return self._look(reap=True) and not self._left_behind()
+        # Once gone, always gone: the number may be a stranger's later.
+        self._finished = self._finished or (self._look(reap=True) and not self._left_behind())
+        return self._finished
 
     def _left_behind(self) -> bool:
         """Whether the group has outlived its leader, which has been reaped."""
         if sys.platform == "win32":
             return False
-        with contextlib.suppress(
-            ChildProcessError, AttributeError
-        ):  # those that we, as process 1 or a subreaper, inherit
+        # As process 1 of a container, or as a subreaper, we inherit its members and have to reap them.
+        with contextlib.suppress(ChildProcessError, AttributeError):
             while os.waitid(os.P_PGID, self.pid, os.WEXITED | os.WNOHANG):
                 pass
         try:

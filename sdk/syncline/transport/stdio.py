@@ -152,7 +152,7 @@ class StdioTransport:
                 self.name, message.method, message.id
             ) from None
         except BrokenPipeError as error:
-            raise self._exit_error() from error
+            raise self._exit_error(deadline) from error
         self._check()
 
     def _check(self) -> None:
@@ -180,7 +180,7 @@ class StdioTransport:
                 return
             if self._framer.rest:
                 self._sink.finding("message-cut-off", "stdout", "the server's output ended in the middle of a line")
-            error: SynclineError = self._exit_error()
+            error: SynclineError = self._exit_error(Deadline(None))
         except Exception as cause:
             self._log.exception("%s: reading standard output failed", self.name)
             error = ConnectionLost(f"reading the server's output failed: {cause!r}").at(self.name)
@@ -230,11 +230,11 @@ class StdioTransport:
 
     # -- end -----------------------------------------------------------------------------------------------------------
 
-    def _exit_error(self) -> ServerExited:
+    def _exit_error(self, deadline: Deadline) -> ServerExited:
         """What the end of a pipe means, once exit status and last words are there, or time is up."""
         process = self._running()
-        ended = until(lambda: self._closed or process.has_ended(), EXIT_GRACE)
-        until(lambda: self._closed or self._stderr_ended, TAIL_GRACE)
+        ended = until(lambda: self._closed or process.has_ended(), deadline.sooner(EXIT_GRACE))
+        until(lambda: self._closed or self._stderr_ended, deadline.sooner(TAIL_GRACE))
         code = process.returncode
         if not ended:
             how = "the server closed its standard input or output but still runs"
