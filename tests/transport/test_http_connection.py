@@ -173,6 +173,12 @@ def test_many_threads(scripted_server: Serve) -> None:
     assert server.connections <= threads
 
 
+def test_no_deadline(scripted_server: Serve) -> None:
+    server = scripted_server(by_json)
+    with reach(server.url, connect_timeout=None) as peer:
+        assert peer.send(1, seconds=Deadline(None))["id"] == 1
+
+
 # ----------------------------------------------------------------------------------------------------- broken, refused
 def test_a_server_that_goes_away_and_comes_back(scripted_server: Serve) -> None:
     """B007: refused is an error of that call; a later call finds the new server."""
@@ -230,6 +236,21 @@ def test_each_address_of_a_host_is_tried(scripted_server: Serve, monkeypatch: py
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(*tcp, refusing), (*tcp, ("127.0.0.1", server.port))])
     with reach(server.url) as peer:
         assert peer.send()["id"] == 1
+
+
+def test_an_interrupt_while_connecting(scripted_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes through, leaves nothing open, and the transport goes on."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    server = scripted_server(by_json)
+    with reach(server.url) as peer:
+        with monkeypatch.context() as patch:
+            patch.setattr(socket.socket, "connect", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                peer.send(1)
+        assert peer.send(2)["id"] == 2
 
 
 def address(port: int, scheme: str = "http") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import requests
+from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPDigestAuth
 
 from syncline.errors import ConfigError, ConnectFailed, ConnectionClosed, HttpStatusError, RequestTimeout
@@ -338,10 +339,16 @@ def test_a_ca_bundle_from_the_environment(scripted_server: Serve, monkeypatch: p
         peer.send()
 
 
+@pytest.mark.parametrize("auth", [None, Token()], ids=["direct", "whole"])
 @pytest.mark.parametrize("options", [{"verify": "/no/such/bundle"}, {"cert": "/no/such/certificate"}])
-def test_certificates_that_are_not_there(options: dict[str, Any]) -> None:
+def test_certificates_that_are_not_there(options: dict[str, Any], auth: AuthBase | None) -> None:
     with pytest.raises(ConfigError, match="/no/such/"):
-        Peer("https://127.0.0.1:1/mcp", **options)
+        Peer("https://127.0.0.1:1/mcp", auth=auth, **options)
+
+
+def test_a_proxy_that_requests_cannot_use() -> None:
+    with pytest.raises(ConfigError, match="SOCKS"):
+        Peer("http://mcp.invalid/mcp", proxies={"http": "socks5://127.0.0.1:1"})
 
 
 def test_a_url_that_requests_refuses() -> None:
@@ -428,6 +435,34 @@ def test_a_session_that_is_in_use_already(scripted_server: Serve) -> None:
             with pytest.raises(OSError, match="may have run"):
                 peer.send(2)
     assert server.connections == 1
+
+
+class FromAddress(HTTPAdapter):
+    """An adapter that a user made."""
+
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        super().init_poolmanager(*args, source_address=("127.0.0.2", 0), **options)
+
+
+def test_a_session_with_an_adapter_of_its_own(scripted_server: Serve) -> None:
+    """Its settings hold, and so does the deadline; the session also goes on serving its owner."""
+    sources: list[str] = []
+
+    def script(exchange: Exchange) -> None:
+        sources.append(exchange.sock.getpeername()[0])
+        if exchange.request.id == 2:
+            exchange.hold()
+        by_json(exchange)
+
+    server = scripted_server(script)
+    with requests.Session() as session:
+        session.mount("http://", FromAddress())
+        with reach(server.url, session=session) as peer:
+            assert peer.send(1)["id"] == 1
+            with within(0.4), pytest.raises(RequestTimeout):
+                peer.send(2, seconds=0.4)
+        assert session.get(server.url, timeout=10).status_code == 200
+    assert sources == ["127.0.0.2"] * 3
 
 
 def test_the_options_of_these_tests_are_those_of_the_transport() -> None:

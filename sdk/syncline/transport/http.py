@@ -205,7 +205,8 @@ class HttpTransport:
     def _post(self, message: Outgoing, headers: dict[str, str], session_id: str | None, deadline: Deadline) -> None:
         """Post to the endpoint or where it redirects to."""
         url = self._http.url
-        for _ in range(MAX_HOPS + 1):
+        hops = 0
+        while True:
             response, exchange = self._open(url, headers, message, deadline)
             try:
                 if session_id is None and self.sessions:
@@ -213,7 +214,10 @@ class HttpTransport:
                 location = self._take(message, response, exchange, session_id is not None)
                 if location is None:
                     return
+                if hops == MAX_HOPS:
+                    raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=response.status, url=shown_url(url))
                 url = redirect_target(url, location, response.status)
+                hops += 1
             except SynclineError:
                 raise
             except (OSError, HTTPError) as error:
@@ -221,7 +225,6 @@ class HttpTransport:
             finally:
                 response.close()  # drops the connection, unless it was read to its end
                 self._exchanges.end(exchange)
-        raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=response.status, url=shown_url(url))
 
     def _open(
         self, url: str, headers: dict[str, str], message: Outgoing, deadline: Deadline

@@ -281,30 +281,31 @@ class Connection(HTTPConnection):
         """Try each address of the host with its share of the time."""
         host = self._dns_host.strip("[]")
         addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
-        for position, (family, kind, proto, _, address) in enumerate(addresses):
-            last = position == len(addresses) - 1
+        failure = OSError(f"{host} has no address")
+        for tried, (family, kind, proto, _, address) in enumerate(addresses):
             left = limit.remaining()
+            if left == 0.0:
+                raise TimeoutError("no time left to connect")
             sock = socket.socket(family, kind, proto)
             try:
                 for option in self.socket_options or ():
                     sock.setsockopt(*option)
                 if self.source_address:
                     sock.bind(self.source_address)
-                if left == 0.0:
-                    raise TimeoutError("no time left to connect")
-                sock.settimeout(FOREVER if left is None else left / (len(addresses) - position))
+                sock.settimeout(FOREVER if left is None else left / (len(addresses) - tried))
                 exchange.attach(sock)
                 sock.connect(address)
-            except OSError:
+            except OSError as error:
                 sock.close()
-                if last or exchange.aborted:
-                    raise
+                failure = error
+                if exchange.aborted:
+                    break
             except BaseException:
                 sock.close()
                 raise
             else:
                 return sock
-        raise OSError(f"{host} has no address")
+        raise failure
 
     def request(self, method: str, url: str, body: Any = None, headers: Any = None, **options: Any) -> None:
         """Send a request, its head and a small body in one piece."""
@@ -343,11 +344,12 @@ class Connection(HTTPConnection):
             raise ConnectionResetError("the connection ended within the headers")
         return response
 
-    def response_class(self, sock: Any, *args: Any, **options: Any) -> Any:  # type: ignore[override]
-        """Make the response read under the exchange's deadline."""
+    def _new_response(self, sock: Any, *args: Any, **options: Any) -> Any:
         exchange = self.exchange
         source: Any = sock if exchange is None else _Readable(sock, exchange)
         return HTTPConnection.response_class(source, *args, **options)
+
+    response_class: Any = _new_response
 
     def released(self) -> None:
         """Its exchange is over and it goes back to the pool."""
@@ -381,7 +383,7 @@ class TlsConnection(Connection, HTTPSConnection):
 class Pool(HTTPConnectionPool):
     """A pool of such connections."""
 
-    ConnectionCls = Connection
+    ConnectionCls: Any = Connection
 
     def _make_request(self, conn: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
         path, mark, query = url.partition("?")
@@ -402,7 +404,7 @@ class Pool(HTTPConnectionPool):
 class TlsPool(Pool, HTTPSConnectionPool):
     """The same over TLS."""
 
-    ConnectionCls = TlsConnection
+    ConnectionCls: Any = TlsConnection
 
 
 POOLS = {"http": Pool, "https": TlsPool}

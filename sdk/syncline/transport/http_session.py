@@ -96,27 +96,29 @@ class HttpSession:
             raise ConfigError("requests cannot make use of the URL") from None  # its own error shows all of the URL
         self.url = str(prepared.url) if self._owned else url  # else its parameters would be added twice
         #: What requests itself sends with each request, credentials from the URL included.
-        self.headers = dict(prepared.headers) if self._owned else {}
-        self.headers.pop("Content-Length", None)
+        self.headers: dict[str, str] = {}
+        if self._owned:
+            self.headers = {name: str(value) for name, value in prepared.headers.items() if name != "Content-Length"}
         self._target = prepared.path_url
+        self._pool: HTTPConnectionPool | None = None
         if self._owned:
             self._session.trust_env = trust_env
             self._settings = self._session.merge_environment_settings(url, dict(proxies or {}), True, verify, cert)
             self._session.trust_env = False
             if proxies is not None and not proxies:
                 self._settings["proxies"] = {}
+            pool = self._find_pool(prepared)
+            if auth is None and not select_proxy(self.url, self._settings["proxies"]):
+                self._pool = pool
         else:
             self._settings = self._session.merge_environment_settings(url, {}, True, None, None)
-        self._pool: HTTPConnectionPool | None = None
-        if self._owned and auth is None and not select_proxy(self.url, self._settings["proxies"]):
-            self._pool = self._direct_pool(prepared)
 
-    def _direct_pool(self, prepared: requests.PreparedRequest) -> HTTPConnectionPool:
-        """The pool that requests would take for the endpoint."""
-        verify, cert = self._settings["verify"], self._settings["cert"]
+    def _find_pool(self, prepared: requests.PreparedRequest) -> HTTPConnectionPool:
+        """The pool that requests will take. What is wrong with the settings comes out here."""
+        verify, cert, proxies = (self._settings[name] for name in ("verify", "cert", "proxies"))
         adapter: Any = self._session.get_adapter(self.url)
-        pool: HTTPConnectionPool = adapter.get_connection_with_tls_context(prepared, verify, cert=cert)
         try:
+            pool: HTTPConnectionPool = adapter.get_connection_with_tls_context(prepared, verify, proxies, cert)
             adapter.cert_verify(pool, self.url, verify, cert)
         except OSError as error:
             raise ConfigError(str(error)) from error
