@@ -78,9 +78,12 @@ class Trace:
             "server": name,
             "message": message,
         }
-        with self._lock:
-            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            self._file.flush()
+        try:
+            with self._lock:
+                self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                self._file.flush()
+        except (OSError, ValueError) as error:  # a full disk, a file closed by its owner: no reason to end a call
+            wire.warning("the trace cannot be written: %s", error)
 
     def close(self) -> None:
         """Close the file, if it was opened here."""

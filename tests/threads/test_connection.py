@@ -447,7 +447,9 @@ def test_log_messages_reach_the_callback(meet: Meet) -> None:
         if message.data == "last":
             done.set()
 
-    _, partner = meet(on_log=take)
+    client, partner = meet(on_log=take)
+    partner.send(method="notifications/message", params={})
+    assert [finding.code for finding in client.findings] == ["log-message"]
     partner.send(method="notifications/message", params={"level": "loud", "data": {"a": None}})
     partner.send(method="notifications/message", params={"level": "error", "logger": "db", "data": "last"})
 

@@ -58,6 +58,15 @@ def test_a_trace_that_cannot_be_written_is_a_bad_setting(tmp_path: Path) -> None
         Trace(tmp_path / "missing" / "trace.jsonl")
 
 
+def test_a_trace_that_fails_later_ends_no_call(caplog: pytest.LogCaptureFixture) -> None:
+    file = io.StringIO()
+    trace = Trace(file)
+    file.close()
+    trace("sent", "x", b"{}")
+
+    assert "the trace cannot be written" in caplog.text
+
+
 def test_findings_keep_the_newest_and_count_the_rest() -> None:
     findings = Findings()
     for number in range(KEPT + 5):

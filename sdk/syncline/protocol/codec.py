@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syncline import types
 from syncline.errors import InvalidResult
 from syncline.protocol.revisions import STATELESS
-from syncline_wire import EXTENSIONS, NEWEST, REVISIONS, load
+from syncline_wire import EXTENSIONS, NEWEST, load
 from syncline_wire.methods import METHODS
 
 if TYPE_CHECKING:
@@ -78,15 +78,6 @@ def result_type(result: Mapping[str, object]) -> str:
         problem = f"resultType: a string is expected, not {kind!r:.50}"
         raise InvalidResult(problem, raw=result, errors=[problem])
     return kind
-
-
-def exists(method: str, revision: str) -> bool:
-    """Whether a request can be sent in this revision: it has the method, or no revision has, so that it is a private one."""
-    if method in METHODS[revision]:
-        return True
-    if revision == NEWEST and any(method in METHODS[extension] for extension in EXTENSIONS):
-        return True
-    return not any(method in METHODS[other] for other in REVISIONS)
 
 
 def ttl_ms(page: WireModel) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from syncline.errors import ConfigError
+from syncline_wire import EXTENSIONS
 from syncline_wire.methods import METHODS
 
 META = "io.modelcontextprotocol/"
@@ -93,9 +94,11 @@ def known_revision(name: str) -> Revision:
 
 def exists(method: str, revision: str) -> bool:
     """Whether a client may send a request in this revision; methods that no revision knows are the caller's own."""
-    if method in METHODS[revision]:
-        return METHODS[revision][method].sender != "server"
-    return not any(method in table for table in METHODS.values())
+    tables = [METHODS[revision], *(METHODS[name] for name in EXTENSIONS if REVISIONS[revision].era == "stateless")]
+    senders = [table[method].sender for table in tables if method in table]
+    if senders:
+        return senders[0] != "server"
+    return not any(method in METHODS[name] for name in REVISIONS)
 
 
 def may_ask_for_input(method: str, revision: str) -> bool:

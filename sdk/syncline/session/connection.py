@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     #: Called with progress, total and message.
     OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
 
-#: Seconds for telling the server that a call was given up, and for answering what it asks.
+#: Seconds for telling the server that a call was given up; for answering what it asks; for undoing a failed start.
 COURTESY = 0.5
 ANSWERING = 10.0
+UNDOING = 5.0
 #: Work that waits for a lane: user callbacks that are not keeping up, replies that cannot be written.
 LANE_LIMIT = 256
 
@@ -93,7 +94,11 @@ class Connection:
             self._refuse_if_ended()
             self.state = advance(self.state, Step.OPEN)
         lifecycle.opened(self)
-        self.transport.start(self, deadline)
+        try:
+            self.transport.start(self, deadline)
+        except BaseException:
+            self.close(UNDOING)
+            raise
 
     def restart(self, deadline: Deadline) -> None:
         """While opening: a new transport in place of one that has ended."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncline import logs
 from syncline.concurrency.deadline import Deadline
+from syncline.errors import InvalidResult
 from syncline.protocol import codec
 from syncline.protocol.events import Notification
 
@@ -67,7 +68,11 @@ class Inbox:
     def _log(self, params: dict[str, object]) -> None:
         callback = self._on_log
         if callback is not None:
-            message = codec.log_message(params, self._record)
+            try:
+                message = codec.log_message(params, self._record)
+            except InvalidResult as error:
+                self._record("log-message", "notifications/message", error.message)
+                return
             self.later(lambda: _call(callback, message))
             return
         level = logs.LEVELS.get(str(params.get("level")), logs.LEVELS["info"])

@@ -104,7 +104,7 @@ def test_people_at_a_terminal_get_words_and_what_to_do() -> None:
 
 def test_what_they_were_shown_is_not_shown_again() -> None:
     with redirect_stderr(Terminal()) as screen:
-        report(Explained(errors.ConnectFailed("refused"), hint="turn it on", shown=True))
+        report(Explained(errors.ConnectFailed("refused"), hint="turn it on", shown=("message",)))
     first, last = screen.getvalue().splitlines()
     assert first == "hint: turn it on"
     assert json.loads(last)["error"]["hint"] == "turn it on"

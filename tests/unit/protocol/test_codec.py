@@ -420,15 +420,3 @@ def test_the_kind_of_a_result_is_read_first() -> None:
 def test_a_kind_that_is_no_string_is_refused(kind: object) -> None:
     with pytest.raises(InvalidResult, match="resultType"):
         codec.result_type({"resultType": kind})
-
-
-def test_which_methods_can_be_asked_for() -> None:
-    assert codec.exists("ping", "2025-11-25")
-    assert not codec.exists("ping", NEWEST)
-    assert codec.exists("server/discover", NEWEST)
-    assert not codec.exists("server/discover", "2025-11-25")
-    assert codec.exists("vendor/thing", "2024-11-05")
-    assert codec.exists("tasks/get", NEWEST)
-    assert codec.exists("tasks/list", "2025-11-25")
-    assert not codec.exists("tasks/list", NEWEST)
-    assert not codec.exists("elicitation/create", "2024-11-05")

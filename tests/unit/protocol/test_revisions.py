@@ -46,6 +46,9 @@ def test_an_unknown_revision_is_refused_not_ranked() -> None:
         ("tools/call", "2024-11-05", True),
         ("roots/list", "2025-11-25", False),
         ("acme/anything", "2026-07-28", True),
+        ("tasks/get", "2026-07-28", True),
+        ("tasks/list", "2025-11-25", True),
+        ("tasks/get", "2025-06-18", False),
     ],
 )
 def test_which_requests_a_revision_has(method: str, revision: str, there: bool) -> None:
