@@ -26,6 +26,7 @@ from syncline.errors import (
     SynclineError,
 )
 from syncline.transport import stdio
+from syncline.transport.base import Outgoing
 from syncline.transport.stdio import StdioTransport
 from tests.fixtures.processes import alive, eventually
 from tests.fixtures.stdio import ECHO, SOON, Collector, Serve, message, python
@@ -138,7 +139,7 @@ def test_a_sink_that_raises_is_a_lost_connection_and_not_a_silent_one(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(Collector):
-        def received(self, *_: object) -> bool:
+        def received(self, data: bytes, origin: Outgoing | None = None, status: int | None = None) -> bool:
             raise ZeroDivisionError("broken")
 
     _, sink = serve("print('{}', flush=True); input()", sink=Broken())
@@ -505,7 +506,7 @@ def test_a_callback_closes_while_another_thread_does(serve: Serve) -> None:
     inside, closing = threading.Event(), threading.Event()
 
     class Closer(Collector):
-        def received(self, *_: object) -> bool:
+        def received(self, data: bytes, origin: Outgoing | None = None, status: int | None = None) -> bool:
             inside.set()
             closing.wait(SOON)
             transport.close(Deadline(SOON))
