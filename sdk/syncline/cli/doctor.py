@@ -38,7 +38,7 @@ def doctor(server: Server, *, options: Options) -> None:
     else:
         show.table(("WHAT", "FOUND"), rows(page))
     if examination.first is not None:
-        raise failures.Explained(examination.first, shown=not options.json)
+        raise failures.Explained(examination.first, shown=() if options.json else ("message", "hint"))
 
 
 class Examination:

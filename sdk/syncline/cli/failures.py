@@ -68,9 +68,9 @@ def classify(error: BaseException) -> tuple[int, str]:
 
 
 class Explained(Exception):
-    """An error with what is known about it here: what to do next, and whether people have been shown it already."""
+    """An error with what is known about it here: what to do next, and what of it people have been shown already."""
 
-    def __init__(self, error: BaseException, *, hint: str | None = None, shown: bool = False) -> None:
+    def __init__(self, error: BaseException, *, hint: str | None = None, shown: Collection[str] = ()) -> None:
         self.error, self.hint, self.shown = error, hint, shown
 
 
@@ -111,9 +111,8 @@ def report(error: BaseException, *, url: str | None = None, secrets: Collection[
     if code == "unexpected":
         sys.stderr.write(_redact("".join(traceback.format_exception(known.error)), secrets))
     elif sys.stderr.isatty():
-        if not known.shown:
-            typer.secho(f"error: {clean(told['message'])}", fg="red", err=True)
-        if "hint" in told:
-            typer.echo(f"hint: {clean(told['hint'])}", err=True)
+        for name, word, colour in (("message", "error", "red"), ("hint", "hint", None)):
+            if name in told and name not in known.shown:
+                typer.secho(f"{word}: {clean(told[name])}", fg=colour, err=True)
     sys.stderr.write(json.dumps({"error": told}) + "\n")
     return status

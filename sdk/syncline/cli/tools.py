@@ -70,7 +70,7 @@ def call(
     else:
         show_result(result.to_wire())
     if result.is_error:
-        raise failures.Explained(ToolError(result), hint=hint, shown=not options.json)
+        raise failures.Explained(ToolError(result), hint=hint, shown=() if options.json else ("message",))
 
 
 def show_result(result: Mapping[str, Any]) -> None:
