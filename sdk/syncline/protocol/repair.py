@@ -16,7 +16,7 @@ from __future__ import annotations
 from functools import cache
 from inspect import isclass
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -172,9 +172,7 @@ class _Repair:
 def _construct(model: type[BaseModel], values: dict[str, Any], extra: dict[str, Any]) -> BaseModel:
     instance = model.model_construct(set(values), **values)
     # Not through the constructor: a member that was set aside has the name of a field.
-    kept = instance.__pydantic_extra__
-    if kept is not None:
-        kept.update(extra)
+    cast("dict[str, Any]", instance.__pydantic_extra__).update(extra)
     return instance
 
 
