@@ -111,7 +111,7 @@ def report(error: BaseException, *, url: str | None = None, secrets: Collection[
     if code == "unexpected":
         sys.stderr.write(_redact("".join(traceback.format_exception(known.error)), secrets))
     elif sys.stderr.isatty():
-        for name, word, colour in (("message", "error", "red"), ("hint", "hint", None)):
+        for name, word, colour in (("message", "error", "red"), ("hint", "hint", "cyan")):
             if name in told and name not in known.shown:
                 typer.secho(f"{word}: {clean(told[name])}", fg=colour, err=True)
     sys.stderr.write(json.dumps({"error": told}) + "\n")

@@ -33,8 +33,9 @@ def tools(server: Server, *, options: Options) -> None:
 
 def signature(schema: Mapping[str, Any]) -> str:
     """The properties of an input schema, optional ones in brackets."""
-    required, properties = schema.get("required") or (), schema.get("properties") or {}
-    return " ".join(name if name in required else f"[{name}]" for name in properties)
+    required, properties = schema.get("required"), schema.get("properties")
+    needed = required if isinstance(required, list) else []
+    return " ".join(name if name in needed else f"[{name}]" for name in properties or ())
 
 
 def call(

@@ -16,7 +16,7 @@ import pytest
 
 from syncline import cli
 from syncline.cli.resources import raw
-from syncline.cli.tools import show_result
+from syncline.cli.tools import show_result, signature
 from syncline.demo.methods import REVISIONS
 from syncline.demo.offer import PIXEL
 from syncline.errors import RemoteProtocolError
@@ -76,6 +76,17 @@ class TestTools:
         assert [tool["name"] for tool in tools] == ["add", "countdown", "fail", "forecast"]
         assert tools[0]["inputSchema"]["required"] == ["a", "b"]
 
+    @pytest.mark.parametrize(
+        ("schema", "shown"),
+        [
+            ({"properties": {"a": {}, "b": {}}, "required": ["b"]}, "[a] b"),
+            ({"properties": {"a": {}}, "required": True}, "[a]"),
+            ({"type": "object"}, ""),
+        ],
+    )
+    def test_arguments_in_brackets_are_optional(self, schema: dict[str, Any], shown: str) -> None:
+        assert signature(schema) == shown
+
 
 class TestCall:
     def test_text_and_json_arguments(self, run: Callable[..., Run]) -> None:
@@ -114,7 +125,7 @@ class TestCall:
         assert ran.error["hint"] == "key=value is text; for other types write a:=(number)"
 
     def test_an_unknown_tool_names_its_neighbours(self, run: Callable[..., Run]) -> None:
-        ran = run("call", "demo", "forcast", "city=Oslo", "--json")
+        ran = run("call", "demo", "forecasts", "city=Oslo", "--json")
         assert (ran.status, ran.out) == (5, b"")
         assert ran.error["code"] == "invalid_params"
         assert ran.error["hint"] == "the server has forecast"

@@ -98,7 +98,7 @@ def test_people_at_a_terminal_get_words_and_what_to_do() -> None:
         report(errors.ConnectFailed("refused\x1b[2J"))
     *words, last = screen.getvalue().splitlines()
     assert "error: refused\ufffd[2J" in words[0]
-    assert words[1].startswith("hint: check that the program is installed")
+    assert "hint: check that the program is installed" in words[1]
     assert json.loads(last)["error"]["message"] == "refused\x1b[2J"
 
 
@@ -106,7 +106,7 @@ def test_what_they_were_shown_is_not_shown_again() -> None:
     with redirect_stderr(Terminal()) as screen:
         report(Explained(errors.ConnectFailed("refused"), hint="turn it on", shown=("message",)))
     first, last = screen.getvalue().splitlines()
-    assert first == "hint: turn it on"
+    assert "hint: turn it on" in first
     assert json.loads(last)["error"]["hint"] == "turn it on"
 
 
