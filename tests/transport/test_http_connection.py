@@ -228,6 +228,11 @@ def test_a_host_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
         peer.send()
 
 
+def test_a_host_name_that_is_none() -> None:
+    with reach(f"http://{'a' * 64}.invalid/mcp") as peer, pytest.raises(ConnectFailed, match="too long"):
+        peer.send()
+
+
 def test_each_address_of_a_host_is_tried(scripted_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         refusing = listener.getsockname()

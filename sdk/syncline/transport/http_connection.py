@@ -280,19 +280,20 @@ class Connection(HTTPConnection):
     def _dial(self, exchange: Exchange, limit: Deadline) -> socket.socket:
         """Try each address of the host with its share of the time."""
         host = self._dns_host.strip("[]")
-        addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
+        try:
+            addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
+        except UnicodeError as error:
+            raise socket.gaierror(socket.EAI_NONAME, "not a host name") from error
         failure = OSError(f"{host} has no address")
         for tried, (family, kind, proto, _, address) in enumerate(addresses):
             left = limit.remaining()
-            if left == 0.0:
-                raise TimeoutError("no time left to connect")
             sock = socket.socket(family, kind, proto)
             try:
                 for option in self.socket_options or ():
                     sock.setsockopt(*option)
                 if self.source_address:
                     sock.bind(self.source_address)
-                sock.settimeout(FOREVER if left is None else left / (len(addresses) - tried))
+                sock.settimeout(FOREVER if left is None else max(left, 0.001) / (len(addresses) - tried))
                 exchange.attach(sock)
                 sock.connect(address)
             except OSError as error:
