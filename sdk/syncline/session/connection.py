@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: Seconds for telling the server that a call was given up; for answering what it asks; for undoing a failed start.
 COURTESY = 0.5
 ANSWERING = 10.0
-UNDOING = 5.0
+UNDOING = 1.0
 #: Work that waits for a lane: user callbacks that are not keeping up, replies that cannot be written.
 LANE_LIMIT = 256
 

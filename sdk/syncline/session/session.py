@@ -20,7 +20,7 @@ from syncline.protocol.events import Notification
 from syncline.protocol.revisions import CAPABILITY, REVISIONS, STATELESS, Identity, exists, may_ask_for_input
 from syncline.transport.base import Transport
 
-from .connection import Connection
+from .connection import UNDOING, Connection
 from .inbox import Inbox
 from .negotiation import Agreement, EraMemory, negotiate
 from .tools import ToolBook
@@ -85,7 +85,7 @@ class Session:
             self.connection.ready(agreement.revision)
             memory.remember(self._era_key, agreement.revision.era, shared=self.connection.transport.shared)
         except BaseException:
-            self.connection.close(self.timeouts.close)
+            self.connection.close(UNDOING)
             raise
 
     def close(self) -> None:
