@@ -215,6 +215,15 @@ def test_any_json_is_any_json() -> None:
     assert strict("2026-07-28", "ServerCapabilities", sent).to_wire() == sent
 
 
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("number", [50, 0.5, 50.0])
+def test_a_number_stays_what_it_is(revision: str, number: float) -> None:
+    sent = {"progressToken": 1, "progress": number}
+    name = "ProgressNotification"
+    message = strict(revision, name, {"jsonrpc": "2.0", "method": "notifications/progress", "params": sent})
+    assert json.dumps(message.to_wire()["params"]["progress"]) == json.dumps(number)
+
+
 @pytest.mark.parametrize("bad", [True, 1.0, None, [1]])
 def test_ids_are_strings_or_integers(bad: object) -> None:
     error = {"jsonrpc": "2.0", "id": bad, "error": {"code": 1, "message": ""}}
