@@ -262,7 +262,9 @@ class Connection:
                 return
             self._ended = error.at(self.name)
             calls = self.engine.drain()
+            transport = self.transport
         self._end(calls, error)
+        self._outbox.submit(lambda: transport.close(Deadline(ANSWERING)))  # a dead server's children end with it
 
     # Inside
 
