@@ -60,7 +60,7 @@ def npm_install(session: nox.Session, source: str) -> Path:
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """Every test that needs nothing but Python, against the installed package, on each interpreter at hand."""
-    session.install(".[cli]", *group("test"))
+    session.install(".[cli]", *group("test", "codegen"))
     pytest(session, name=f"tests-{session.python}")
 
 
