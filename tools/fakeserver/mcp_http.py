@@ -125,7 +125,7 @@ class McpHttpServer(ScriptedServer):
 
     def _serve_mcp(self, exchange: Exchange) -> None:
         request = exchange.request
-        if request.path != self.url.removeprefix(self.origin):
+        if request.path.rstrip("/") != self.url.removeprefix(self.origin):
             exchange.respond(404)
         elif request.method == "DELETE" and self._delete:
             known = self.sessions.pop(request.header("Mcp-Session-Id") or "", None)
