@@ -57,8 +57,17 @@ class LineFramer:
         self._parts.append(piece)
         self._size += len(piece)
         if self._limit is not None and self._size > self._limit:
-            lines.append(Overlong(b"".join(self._parts)[:KEPT]))
+            lines.append(Overlong(self._beginning()))
             self._clear(dropping=True)
+
+    def _beginning(self) -> bytes:
+        """The first bytes of the line, without a second copy of all of it."""
+        beginning = b""
+        for part in self._parts:
+            beginning += part[: KEPT - len(beginning)]
+            if len(beginning) == KEPT:
+                break
+        return beginning
 
     def _clear(self, *, dropping: bool) -> None:
         self._parts = []
