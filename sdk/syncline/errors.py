@@ -125,8 +125,13 @@ class ServerExited(ConnectionLost):
         self.stderr_tail = list(stderr_tail)
 
     def __str__(self) -> str:
-        tail = "".join(f"\n  {line}" for line in self.stderr_tail[-10:])
-        return super().__str__() + (f"; its last words on standard error:{tail}" if tail else "")
+        return super().__str__() + last_words(self.stderr_tail)
+
+
+def last_words(stderr_tail: Sequence[str]) -> str:
+    """What a program wrote to standard error last, to end the text of an error with; nothing if it wrote nothing."""
+    tail = "".join(f"\n  {line}" for line in stderr_tail[-10:])
+    return f"; its last words on standard error:{tail}" if tail else ""
 
 
 class HttpStatusError(TransportError):

@@ -44,6 +44,11 @@ class Findings:
             self.dropped += 1
         self._kept.append(Finding(code, place, text[:RAW_LENGTH]))
 
+    @property
+    def last(self) -> Finding | None:
+        """The latest one that is kept."""
+        return self._kept[-1] if self._kept else None
+
     def snapshot(self) -> list[Finding]:
         """The findings so far."""
         return list(self._kept)

@@ -19,8 +19,9 @@ from syncline.errors import (
     LocalProtocolError,
     RequestTimeout,
     SynclineError,
+    last_words,
 )
-from syncline.findings import Findings
+from syncline.findings import Finding, Findings
 from syncline.protocol import headers, jsonrpc
 from syncline.protocol.engine import Call, Engine
 from syncline.protocol.events import Notification, Progress, Reply, ServerRequest
@@ -38,16 +39,19 @@ if TYPE_CHECKING:
 COURTESY = 0.5
 ANSWERING = 10.0
 UNDOING = 1.0
+#: Characters of what came instead of an answer that an error shows.
+EXCERPT = 100
 #: Work that waits for a lane: user callbacks that are not keeping up, replies that cannot be written.
 LANE_LIMIT = 256
 
 
 @dataclass(eq=False)
 class Waiter:
-    """The caller of one request."""
+    """The caller of one request. ``since`` is the latest finding from before it."""
 
     deadline: Deadline
     on_progress: OnProgress | None
+    since: Finding | None = None
     slot: ReplySlot[Reply | Progress] = field(default_factory=ReplySlot)
     failure: BaseException | None = None
 
@@ -168,7 +172,7 @@ class Connection:
         callback raises ends the call. ``revision`` is given only while the connection is being opened. ``mirrored`` are
         further HTTP headers.
         """
-        waiter = Waiter(deadline, on_progress)
+        waiter = Waiter(deadline, on_progress, self.findings.last)
         with self.lock:
             if revision is None:
                 self._refuse_unless_ready()
@@ -299,11 +303,20 @@ class Connection:
                 raise waiter.failure
             event = waiter.slot.take(waiter.deadline)
             if event is None:
-                raise RequestTimeout(f"no answer within {_seconds(waiter.deadline)}")
+                raise RequestTimeout(f"no answer within {_seconds(waiter.deadline)}{self._instead(waiter)}")
             if isinstance(event, Reply):
                 return event
             if waiter.on_progress is not None:
                 waiter.on_progress(event.progress, event.total, event.message)
+
+    def _instead(self, waiter: Waiter) -> str:
+        """What the server sent while no answer came; while opening also what it wrote to standard error."""
+        last, opening = self.findings.last, self.state is State.OPENING
+        told = ""
+        if last is not None and (opening or last is not waiter.since):
+            excerpt = " ".join(last.raw[:EXCERPT].split())
+            told = f"; what came instead: {last.code}, {last.place}: {excerpt}"
+        return told + (last_words(self.transport.stderr_tail) if opening else "")
 
     def _give_up(self, call: Call[Waiter], error: BaseException, revision: Revision) -> Reply:
         """End a call that failed on our side; its answer after all, if that was on its way already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -59,6 +59,10 @@ class Transport(Protocol):
 
     shared: bool
     sessions: bool
+
+    @property
+    def stderr_tail(self) -> Sequence[str]:
+        """The last lines that the server wrote to standard error; none where there is no such thing."""
 
     def start(self, sink: Sink, deadline: Deadline) -> None:
         """Open it. Blocks at most until the deadline; raises ``ConnectFailed`` if the server cannot be reached."""

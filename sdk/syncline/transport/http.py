@@ -79,6 +79,7 @@ class HttpTransport:
     """
 
     shared = False
+    stderr_tail = ()
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ class MemoryTransport:
 
     shared = True
     sessions = False
+    stderr_tail = ()
 
     def __init__(self, name: str, inbox: ReplySlot[bytes]) -> None:
         self.name = name
