@@ -42,12 +42,9 @@ def entries(text: str) -> Iterator[Entry]:
 def named_in(source: str) -> set[str]:
     """The ids in the docstrings of a module and its tests."""
     module = ast.parse(source)
-    functions = [
-        node for node in ast.walk(module) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    ]
-    return {
-        ident for node in (module, *functions) for ident in re.findall(r"\bB\d{3}\b", ast.get_docstring(node) or "")
-    }
+    tests = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    nodes: list[ast.Module | ast.FunctionDef] = [module, *tests]
+    return {ident for node in nodes for ident in re.findall(r"\bB\d{3}\b", ast.get_docstring(node) or "")}
 
 
 def problems(found: list[Entry], tests: Path) -> list[str]:
