@@ -27,6 +27,8 @@ from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.errors import ConnectionClosed, ForkedConnection
 
+from .http_head import Answer
+
 #: Seconds that stand for "no limit"; a socket refuses more than 24 days.
 FOREVER = 1e6
 #: Seconds for which the limit last set on a socket is good enough: setting it is a system call.
@@ -348,7 +350,7 @@ class Connection(HTTPConnection):
     def _new_response(self, sock: Any, *args: Any, **options: Any) -> Any:
         exchange = self.exchange
         source: Any = sock if exchange is None else _Readable(sock, exchange)
-        return HTTPConnection.response_class(source, *args, **options)
+        return Answer(source, *args, **options)
 
     response_class: Any = _new_response
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: Idle connections kept; more than this many at once are opened and closed again.
 POOL_SIZE = 128
 
+#: One is that of this request, the other says what HTTP/1.1 takes for granted.
+_OF_NO_USE = frozenset({"Content-Length", "Connection"})
 _FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _NO_RETRY = Retry(False, redirect=False)
 
@@ -98,7 +100,7 @@ class HttpSession:
         #: What requests itself sends with each request, credentials from the URL included.
         self.headers: dict[str, str] = {}
         if self._owned:
-            self.headers = {name: str(value) for name, value in prepared.headers.items() if name != "Content-Length"}
+            self.headers = {name: str(value) for name, value in prepared.headers.items() if name not in _OF_NO_USE}
         self._target = prepared.path_url
         self._pool: HTTPConnectionPool | None = None
         if self._owned:
