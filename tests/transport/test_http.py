@@ -376,9 +376,13 @@ def test_unauthorized(scripted_server: Serve, challenge: str | None) -> None:
     """B003: 401 has a type of its own, with the challenge where there is one."""
     headers = [("WWW-Authenticate", challenge)] if challenge else []
     server = scripted_server(lambda exchange: exchange.respond(401, "who?", "text/plain", headers))
-    with reach(server.url) as peer, pytest.raises(AuthRequired) as caught:
-        peer.send()
+    with reach(server.url) as peer:
+        with pytest.raises(AuthRequired) as caught:
+            peer.send()
+        with pytest.raises(AuthRequired):
+            peer.send()
     assert (caught.value.www_authenticate, caught.value.status, caught.value.url) == (challenge, 401, server.url)
+    assert server.connections == 1
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])

@@ -14,7 +14,14 @@ import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPDigestAuth
 
-from syncline.errors import ConfigError, ConnectFailed, ConnectionClosed, HttpStatusError, RequestTimeout
+from syncline.errors import (
+    ConfigError,
+    ConnectFailed,
+    ConnectionClosed,
+    HttpStatusError,
+    LocalProtocolError,
+    RequestTimeout,
+)
 from tests.fixtures.http import OPTIONS, Peer, reach, within
 from tests.fixtures.partner import Background
 from tools.fakeserver.scripted import CERTIFICATE, Exchange, Script, ScriptedServer
@@ -54,6 +61,7 @@ def test_whose_header_counts(
         "Mcp-Session-Id": "secret",
         "Content-Length": "1",
         "User-Agent": "agent/1",
+        "host": "virtual.example",
     }
     server = scripted_server(by_json)
     with reach(server.url, headers=configured, env_headers={"X-Both": "FROM_ENV"}, auth=auth) as peer:
@@ -61,8 +69,14 @@ def test_whose_header_counts(
     (request,) = server.requests
     names = [name.lower() for name, _ in request.headers]
     assert len(names) == len(set(names))
-    found = {name: request.header(name) for name in ("x-own", "x-both", "mcp-method", "user-agent")}
-    assert found == {"x-own": "own", "x-both": "env", "mcp-method": "tools/call", "user-agent": "agent/1"}
+    found = {name: request.header(name) for name in ("x-own", "x-both", "mcp-method", "user-agent", "host")}
+    assert found == {
+        "x-own": "own",
+        "x-both": "env",
+        "mcp-method": "tools/call",
+        "user-agent": "agent/1",
+        "host": "virtual.example",
+    }
     assert request.header("Accept") == "text/event-stream, application/json"
     assert request.header("Content-Type") == "application/json"
     assert request.header("Mcp-Session-Id") is None
@@ -95,6 +109,16 @@ def test_headers_that_cannot_be_sent(
     assert request.header("Evil") is None
     assert repr(name) in caplog.text
     assert value not in caplog.text or len(value) == 1
+
+
+@pytest.mark.parametrize("auth", [None, Token()], ids=["direct", "whole"])
+@pytest.mark.parametrize("value", ["a\r\nEvil: 1", "a\nEvil: 1", "a\rEvil: 1"])
+def test_no_message_can_add_a_header(scripted_server: Serve, value: str, auth: AuthBase | None) -> None:
+    """B069: the last line of defence; values are encoded long before."""
+    server = scripted_server(by_json)
+    with reach(server.url, auth=auth) as peer, pytest.raises(LocalProtocolError):
+        peer.send(headers={"Mcp-Name": value})
+    assert server.requests == []
 
 
 def test_latin_1_is_allowed(scripted_server: Serve) -> None:

@@ -42,6 +42,8 @@ LINGER = 0.1, 0.001
 #: Bytes, and seconds, for the body of a failure; its status says enough without it.
 FAILURE = 1 << 20, 5.0
 
+#: Meanings whose body says nothing; it is read to keep the connection.
+_UNREAD = (Meaning.ACCEPTED, Meaning.REDIRECT, Meaning.UNAUTHORIZED)
 #: What every POST says, whatever is configured.
 _POST = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
 #: Not for users to set: how the body is framed, and the session.
@@ -126,7 +128,7 @@ class HttpTransport:
             if name.lower() in _RESERVED or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
                 wire.warning("%s: the header %r cannot be sent as configured and is left out", self._name, name)
             else:
-                own[name.lower()] = (name, value)
+                own[name.lower()] = ("Host" if name.lower() == "host" else name, value)
         return own
 
     # ------------------------------------------------------------------------------------------------------ Transport
@@ -261,21 +263,21 @@ class HttpTransport:
             exchange.hurry(seconds)
             body = beginning(response, most)
         meaning = classify(kind, status, media, session=with_session, modern=not self.sessions, body=body)
+        if meaning in _UNREAD:
+            exchange.hurry(LINGER[0])
+            drained(response)
         if meaning is Meaning.JSON:
             self._take_json(message, whole(response, self._message_bytes), status)
         elif meaning is Meaning.STREAM:
             self._take_stream(message, response, exchange)
         elif meaning is Meaning.RPC_ERROR and kind == "request":
             self._take_json(message, body, status)
-        elif meaning in (Meaning.ACCEPTED, Meaning.REDIRECT):
-            exchange.hurry(LINGER[0])
-            drained(response)
-            if meaning is Meaning.REDIRECT:
-                return response.headers.get("Location") or ""
-            if kind == "request":
-                raise UnexpectedMessage(f"HTTP {status} to a request: there will be no answer")
-        else:
+        elif meaning is Meaning.REDIRECT:
+            return response.headers.get("Location") or ""
+        elif meaning is not Meaning.ACCEPTED:
             raise refusal(meaning, response, self._http.url, media, body)
+        elif kind == "request":
+            raise UnexpectedMessage(f"HTTP {status} to a request: there will be no answer")
         return None
 
     def _take_json(self, message: Outgoing, body: bytes, status: int) -> None:

@@ -27,7 +27,7 @@ from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.errors import ConnectionClosed, ForkedConnection
 
-from .http_head import Answer
+from .http_head import Answer, EncodedHeaders
 
 #: Seconds that stand for "no limit"; a socket refuses more than 24 days.
 FOREVER = 1e6
@@ -323,6 +323,8 @@ class Connection(HTTPConnection):
             super().request(method, url, body, headers, **options)
         finally:
             self._held = None
+        if isinstance(headers, EncodedHeaders):
+            held[0] = b"%b%b\r\n" % (held[0][:-2], headers.block)
         if sum(len(piece) for piece in held) <= ONE_PIECE:
             held = [b"".join(held)]
         for piece in held:

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from requests.exceptions import ProxyError
+from requests.exceptions import InvalidHeader, ProxyError
 from urllib3.exceptions import DecodeError
 
 from syncline.errors import (
@@ -16,6 +16,7 @@ from syncline.errors import (
     ConnectionLost,
     HttpStatusError,
     InvalidMessage,
+    LocalProtocolError,
     RequestTimeout,
     SessionExpired,
     SynclineError,
@@ -44,6 +45,8 @@ def failure(error: Exception, exchange: Exchange) -> SynclineError:
         seconds = exchange.deadline.seconds
         return RequestTimeout("no answer in time" if seconds is None else f"no answer within {seconds:g} s")
     reason = root_reason(error)
+    if isinstance(error, InvalidHeader):
+        return LocalProtocolError(reason)
     if isinstance(error, DecodeError):
         return InvalidMessage(f"the answer cannot be decompressed: {reason}")
     if exchange.connected is False:

@@ -21,6 +21,7 @@ from urllib3 import HTTPResponse, PoolManager, ProxyManager, Retry
 from syncline.errors import ConfigError
 
 from .http_connection import POOLS, Exchange
+from .http_head import EncodedHeaders
 
 if TYPE_CHECKING:
     from requests.auth import AuthBase
@@ -140,7 +141,7 @@ class HttpSession:
                 method,
                 target,
                 body=body,
-                headers=headers,
+                headers=EncodedHeaders(headers),
                 retries=_NO_RETRY,
                 redirect=False,
                 assert_same_host=False,
