@@ -400,6 +400,20 @@ def test_closing_ends_a_call_in_the_tls_handshake() -> None:
                     call.result()
 
 
+def test_closing_just_before_the_tls_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
+    with silent_listener() as listener:
+        peer = Peer(address(listener.getsockname()[1], "https"))
+        duplicate = socket.socket.dup
+
+        def closing_first(sock: socket.socket) -> socket.socket:
+            peer.close()
+            return duplicate(sock)
+
+        monkeypatch.setattr(socket.socket, "dup", closing_first)
+        with pytest.raises(ConnectionClosed):
+            peer.send()
+
+
 def test_closing_ends_a_call_whose_request_nobody_reads() -> None:
     with silent_listener() as listener:
         peer = Peer(address(listener.getsockname()[1]))

@@ -139,7 +139,8 @@ class HttpTransport:
     def send(self, message: Outgoing, deadline: Deadline) -> None:
         """Post one message and hand its answer to the sink; see ``Transport.send``.
 
-        Blocks on the server: until the answer is there, the deadline (the wall clock over all of it), or ``close()``.
+        Blocks on the server: until the answer is there, the deadline (the wall clock over all of it), or ``close()``. A
+        name lookup is the one thing that neither of the two can end: the system's resolver has its own limit.
         Raises, besides what ``Transport`` says: ``ConnectFailed`` when nothing was sent, ``HttpStatusError``,
         ``AuthRequired``, ``SessionExpired``, ``UnexpectedMessage`` for an answer to something else or none, and
         ``InvalidMessage`` for one over the limits.

@@ -267,9 +267,9 @@ class Connection(HTTPConnection):
         exchange = self.exchange
         if exchange is None:
             return super()._new_conn()
-        limit = (
-            exchange.deadline if exchange.connect_limit is None else exchange.deadline.sooner(exchange.connect_limit)
-        )
+        limit = exchange.deadline
+        if exchange.connect_limit is not None:
+            limit = limit.sooner(exchange.connect_limit)
         try:
             return self._dial(exchange, limit)
         except socket.gaierror as error:
@@ -378,10 +378,13 @@ class TlsConnection(Connection, HTTPSConnection):
     def _new_conn(self) -> socket.socket:
         sock = super()._new_conn()
         if self.exchange is not None:
-            self._handle = (
-                sock.dup()
-            )  # the ssl module takes the socket for the handshake, but this one can still end it
-            self.exchange.attach(self._handle)
+            # The ssl module takes the socket away for the handshake; with a second handle it can still be ended.
+            self._handle = sock.dup()
+            try:
+                self.exchange.attach(self._handle)
+            except OSError:
+                sock.close()
+                raise
         return sock
 
 
