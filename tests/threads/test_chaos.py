@@ -28,8 +28,9 @@ from tools.fakeserver.scripted import Exchange
 
 KILLS = 200
 CALLERS = 3
-TIMEOUTS = syncline.Timeouts(connect=2, startup=4, call=2, call_total=3, close=3, probe=1)
+TIMEOUTS = syncline.Timeouts(connect=4, startup=6, call=5, call_total=6, close=3, probe=1)
 SLACK = 1.0
+RELEASE = 2.0  # seconds for a call to end once the client is closed: well before its own limit
 ERAS = ("2025-11-25", "2026-07-28", "auto")
 Kill = Callable[[syncline.Client], object]
 
@@ -133,7 +134,7 @@ def one_kill(client: syncline.Client, kill: Kill, delay: float, rng: random.Rand
         caller.stop.set()
     findings.timed("close", client.close, TIMEOUTS.close)
     for thread in [opener, *(caller.thread for caller in callers if caller.thread.ident)]:
-        thread.join(TIMEOUTS.close + SLACK)
+        thread.join(RELEASE)
         if thread.is_alive():
             findings.fault(f"{thread.name} hangs after close()")
     if pending := client._session.connection.engine.pending:
