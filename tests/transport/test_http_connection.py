@@ -20,7 +20,7 @@ from syncline.errors import (
     RequestTimeout,
     SynclineError,
 )
-from syncline.transport import http_connection
+from syncline.transport import http_exchange
 from tests.fixtures.http import SOON, Peer, reach, within
 from tests.fixtures.partner import Background
 from tools.fakeserver.scripted import CERTIFICATE, KEY, Exchange, Script, ScriptedServer
@@ -470,10 +470,10 @@ def test_an_exchange_that_is_over_cannot_end_the_next_one(scripted_server: Serve
     server = scripted_server(script)
     with reach(server.url) as peer:
         table = peer.transport._exchanges
-        begun: list[http_connection.Exchange] = []
+        begun: list[http_exchange.Exchange] = []
         begin = table.begin
 
-        def spy(*args: Any, **options: Any) -> http_connection.Exchange:
+        def spy(*args: Any, **options: Any) -> http_exchange.Exchange:
             begun.append(begin(*args, **options))
             return begun[-1]
 

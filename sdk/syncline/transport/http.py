@@ -22,7 +22,7 @@ from syncline.protocol.sse import SseParser
 
 from .base import Outgoing, Sink
 from .http_body import beginning, check_size, drained, pieces, whole
-from .http_connection import Exchange, Exchanges
+from .http_exchange import Exchange, Exchanges
 from .http_errors import failure, refusal, root_reason, shown_url
 from .http_session import HttpSession
 

@@ -1,181 +1,29 @@
-"""urllib3 connections under one deadline, which another thread can end.
-
-urllib3 has a limit for connecting and one for each read: a server that drips bytes outlasts both. And it has no handle on
-a request that still waits for its headers. So each attempt at a request is an ``Exchange``: it travels through requests
-and urllib3 in the place of their timeout, down to the connection, which asks it for the time left before every read and
-shows it the socket in use.
-"""
+"""urllib3's connections and pools, for exchanges: see ``http_exchange``."""
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
 import socket
 import time
-import weakref
 from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 from urllib3.response import HTTPResponse
-from urllib3.util import Timeout
 from urllib3.util.connection import allowed_gai_family
 
 from syncline.concurrency.deadline import Deadline
-from syncline.concurrency.locks import new_lock
-from syncline.errors import ConnectionClosed, ForkedConnection
 
+from .http_exchange import FOREVER, Exchange
 from .http_head import Answer, EncodedHeaders
 
-#: Seconds that stand for "no limit"; a socket refuses more than 24 days.
-FOREVER = 1e6
 #: Seconds for which the limit last set on a socket is good enough: setting it is a system call.
 SLACK = 0.05
 #: A request up to this many bytes leaves in one piece with its head.
 ONE_PIECE = 1 << 16
 #: Bytes asked of the socket at a time.
 BUFFER = 1 << 16
-
-
-class Seconds(float):
-    """A number of seconds for urllib3, which carries the exchange to our connections."""
-
-    exchange: Exchange
-
-
-class Exchange(Timeout):
-    """One attempt at a request: its deadline, how far it got, and the socket that it holds.
-
-    Attributes:
-        deadline: When it must be over; may be replaced or extended while it runs.
-        connected: There was a connection, so something may have been sent; None while nobody knows.
-        reused: The connection had served before.
-        answered: Bytes of an answer have arrived.
-        ended: The server has ended the connection.
-    """
-
-    def __init__(self, deadline: Deadline, connect_timeout: float | None, table: Exchanges) -> None:
-        super().__init__()
-        self.deadline = deadline
-        self.table = table
-        self.connect_limit = connect_timeout
-        self.connected: bool | None = None
-        self.reused = False
-        self.answered = False
-        self.ended = False
-        self.armed = 0.0
-        self.aborted = False
-        self._socket: socket.socket | None = None
-
-    def clone(self) -> Exchange:
-        """Itself: urllib3 makes a copy for each request, and this is one request."""
-        return self
-
-    def start_connect(self) -> float:
-        """Nothing: the clock has been running since the call began."""
-        return 0.0
-
-    @property
-    def connect_timeout(self) -> Seconds:
-        """The time left; the limit for connecting is applied by the connection."""
-        seconds = Seconds(self.left())
-        seconds.exchange = self
-        return seconds
-
-    @property
-    def read_timeout(self) -> Seconds:
-        """The time left."""
-        return self.connect_timeout
-
-    def left(self) -> float:
-        """Seconds until the deadline; raises ``TimeoutError`` when it has passed."""
-        left = self.deadline.remaining()
-        if left is None:
-            return FOREVER
-        if left == 0.0:
-            raise TimeoutError("the deadline has passed")
-        return min(left, FOREVER)
-
-    def hurry(self, seconds: float) -> None:
-        """Have only so much time from now on."""
-        self.deadline = self.deadline.sooner(seconds)
-        self.armed = 0.0
-
-    def attach(self, sock: Any) -> None:
-        """``sock`` is in use for this exchange from now on. Raises ``ConnectionAbortedError`` if it is to end."""
-        with self.table.lock:
-            if self.aborted:
-                raise ConnectionAbortedError("closed from another thread")
-            self._socket = getattr(sock, "socket", sock)  # TLS inside TLS has no shutdown() of its own
-
-    def detach(self) -> None:
-        """The connection went back to its pool, where somebody else may take it."""
-        with self.table.lock:
-            self._socket = None
-
-    def abort(self) -> None:
-        """End it, whatever it waits for. The caller holds the table's lock, so the socket cannot change hands."""
-        self.aborted = True
-        if self._socket is not None:
-            with contextlib.suppress(OSError):
-                # Not SSLSocket's own shutdown(): that one takes the TLS state away from under the reading thread.
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-
-
-class Exchanges:
-    """The exchanges under way and the sockets open on one transport."""
-
-    def __init__(self) -> None:
-        self.lock = new_lock()
-        #: Connections made in an earlier generation are not used again.
-        self.generation = 0
-        self._closed: type[ConnectionClosed] | None = None
-        self._running: set[Exchange] = set()
-        self._sockets: weakref.WeakSet[Any] = weakref.WeakSet()
-
-    @property
-    def closed(self) -> bool:
-        """Whether no further exchange may begin."""
-        return self._closed is not None
-
-    def begin(self, deadline: Deadline, connect_timeout: float | None, farewell: bool = False) -> Exchange:
-        """A new exchange. Raises ``ConnectionClosed`` after ``abort()``, except for a farewell."""
-        exchange = Exchange(deadline, connect_timeout, self)
-        with self.lock:
-            if self._closed is not None and not farewell:
-                raise self._closed("the client is closed")
-            self._running.add(exchange)
-        return exchange
-
-    def end(self, exchange: Exchange) -> None:
-        """It is over, one way or the other."""
-        with self.lock:
-            self._running.discard(exchange)
-
-    def opened(self, sock: object) -> None:
-        """Remember an open socket for as long as it lives."""
-        with self.lock:
-            self._sockets.add(sock)
-
-    def abort(self) -> bool:
-        """End all exchanges and refuse further ones; False if that had been done before."""
-        with self.lock:
-            if self._closed is not None:
-                return False
-            self._closed = ConnectionClosed
-            for exchange in self._running:
-                exchange.abort()
-        return True
-
-    def disown(self) -> None:
-        """In a forked child: close our copies of the sockets and say nothing on them, which would reach the server."""
-        self.lock = new_lock()  # a thread that does not exist here may have held the old one
-        self._closed = ForkedConnection
-        for sock in list(self._sockets):
-            with contextlib.suppress(OSError):
-                os.close(getattr(sock, "socket", sock).detach())
 
 
 class _Source(io.RawIOBase):

@@ -26,7 +26,7 @@ from syncline.protocol.answers import Meaning, preview, retry_after
 if TYPE_CHECKING:
     from urllib3.response import BaseHTTPResponse
 
-    from .http_connection import Exchange
+    from .http_exchange import Exchange
 
 #: Seconds before its deadline at which a call counts as timed out: clocks are not that exact.
 EARLY = 0.01

@@ -20,7 +20,8 @@ from urllib3 import HTTPResponse, PoolManager, ProxyManager, Retry
 
 from syncline.errors import ConfigError
 
-from .http_connection import POOLS, Exchange
+from .http_connection import POOLS
+from .http_exchange import Exchange
 from .http_head import EncodedHeaders
 
 if TYPE_CHECKING:
