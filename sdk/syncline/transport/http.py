@@ -22,8 +22,8 @@ from syncline.protocol.sse import SseParser
 
 from .base import Outgoing, Sink
 from .http_body import beginning, check_size, drained, pieces, whole
-from .http_exchange import Exchange, Exchanges
 from .http_errors import failure, refusal, root_reason, shown_url
+from .http_exchange import Exchange, Exchanges
 from .http_session import HttpSession
 
 if TYPE_CHECKING:
