@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -245,3 +246,22 @@ def test_what_was_found_out_is_remembered(http_server: Http, monkeypatch: pytest
     probes = [request for request in server.requests if request.rpc == "server/discover"]
     assert len(probes) == 1
     assert len(server.calls("initialize")) == 2
+
+
+@pytest.mark.parametrize("code", [-32022, -32601, -32602])
+def test_a_wrong_memory_is_corrected(http_server: Http, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """ERA-31: the server was replaced by one of the other era, which refuses the handshake in one way or another."""
+    monkeypatch.setattr(EraMemory, "shared", EraMemory())
+    before = http_server(versions=["2025-11-25"])
+    syncline.connect(before.url).close()
+    before.close()
+    after = http_server(versions=["2026-07-28"], port=before.port)
+    error = {"code": code, "message": "no", "data": {"supported": ["2026-07-28"]} if code == -32022 else None}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+    after.arm(400, 10, method="initialize", body=body, media_type="application/json")
+
+    for _ in range(2):
+        with syncline.connect(after.url) as client:
+            assert client.protocol_version == "2026-07-28"
+    assert len(after.calls("initialize")) <= 5
+    assert after.requests[-1].rpc == "server/discover"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from syncline import logs
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.errors import (
@@ -87,7 +88,10 @@ def negotiate(
     if wanted != "auto" and known_revision(wanted).era == "handshake":
         return _handshake(connection, wanted, deadline)
     if wanted == "auto" and remembered == "handshake":
-        return _handshake(connection, HANDSHAKE[0], deadline)
+        try:
+            return _handshake(connection, HANDSHAKE[0], deadline)
+        except ServerError as error:
+            logs.wire.info("%s: no longer what it was remembered as: %s", connection.name, error)
     modern = STATELESS if wanted == "auto" else (wanted,)
     legacy = HANDSHAKE if wanted == "auto" else ()
     try:
