@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 
 import pytest
 
 import syncline
+from tests.fixtures.http import within
+from tests.fixtures.partner import Background
 from tests.fixtures.servers import StdioCommand
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, Script
 
+from .shared import ERAS, HANDSHAKE, STATELESS, Http, answer, foreign_json, half_json
+
 LONG = 60.0  # the calls' own limit; what is tested must end well before
-SOON = 10.0
-ERAS = ("2025-11-25", "2026-07-28")
-HttpFactory = Callable[..., McpHttpServer]
 
 
 @pytest.fixture(params=ERAS)
@@ -32,31 +33,41 @@ def client(server: McpHttpServer) -> Iterator[syncline.Client]:
 
 def failure(client: syncline.Client, timeout: float | None = None) -> syncline.SynclineError:
     """The error of a call that must fail soon, after which the client still works and nothing is pending."""
-    start = time.monotonic()
-    with pytest.raises(syncline.SynclineError) as caught:
+    with within(1), pytest.raises(syncline.SynclineError) as caught:
         client.call_tool("echo", {"text": "x"}, timeout=timeout)
-    assert time.monotonic() - start < SOON
     assert not client._session.connection.engine.pending
     assert client.call_tool("echo", {"text": "again"}).text == "again"
-    assert caught.value.method == "tools/call"
-    assert caught.value.server
+    assert str(caught.value).startswith(f"{client.name}: tools/call: ")
     return caught.value
 
 
-def answer(body: bytes, *headers: str) -> Script:
-    head = "\r\n".join(["HTTP/1.1 200 OK", f"Content-Length: {len(body)}", *headers, "", ""]).encode()
-    return lambda exchange: exchange.send(head + body)
-
-
-def silent_stream(exchange: Exchange) -> None:
+def ends(exchange: Exchange) -> None:
     exchange.sse()
     exchange.last_chunk()
 
 
-def test_a_stream_that_ends_without_an_answer(server: McpHttpServer, client: syncline.Client) -> None:
-    """B001."""
-    server.arm(silent_stream, method="tools/call")
-    assert isinstance(failure(client), syncline.UnexpectedMessage | syncline.ConnectionLost)
+def ends_after_an_id(exchange: Exchange) -> None:
+    exchange.sse()
+    exchange.event("", ident="1")
+    exchange.last_chunk()
+
+
+def breaks_off(exchange: Exchange) -> None:
+    exchange.sse()
+    exchange.close()
+
+
+@pytest.mark.parametrize("script", [ends, ends_after_an_id, breaks_off])
+def test_a_stream_that_ends_without_an_answer(server: McpHttpServer, client: syncline.Client, script: Script) -> None:
+    """B001: no timeout but an error that says so, however it ends."""
+    server.arm(script, method="tools/call")
+    error = failure(client)
+    if script is breaks_off:
+        assert isinstance(error, syncline.ConnectionLost)
+        assert "the connection broke during the answer" in str(error)
+    else:
+        assert isinstance(error, syncline.UnexpectedMessage)
+        assert "the stream ended without a response" in str(error)
 
 
 @pytest.mark.parametrize("status", [403, 500, 502, 503])
@@ -65,8 +76,8 @@ def test_a_status_is_told(server: McpHttpServer, client: syncline.Client, status
     server.arm(status, method="tools/call", body="the database is down")
     error = failure(client)
     assert isinstance(error, syncline.HttpStatusError)
-    assert (error.status, error.body_preview) == (status, "the database is down")
-    assert server.url.removeprefix("http://") in error.url
+    assert (error.status, error.url, error.body_preview) == (status, server.url, "the database is down")
+    assert f"HTTP {status}: the database is down" in str(error)
 
 
 def test_credentials_that_are_missing_have_an_error_of_their_own(
@@ -99,71 +110,99 @@ def test_an_error_in_the_body_counts_more_than_the_status(
 
 @pytest.mark.parametrize("media", ["text/html", "text/plain", ""])
 def test_another_media_type(server: McpHttpServer, client: syncline.Client, media: str) -> None:
-    """B006."""
-    server.arm(answer(b"<html>log in</html>", *([f"Content-Type: {media}"] if media else [])), method="tools/call")
+    """B006: it is quoted, and what came is shown."""
+    server.arm(200, method="tools/call", body="<html>log in</html>", media_type=media or None)
     error = failure(client)
-    assert media in str(error)
+    assert isinstance(error, syncline.HttpStatusError)
+    assert f"HTTP 200 with {media or 'no media type'}" in str(error)
+    assert error.body_preview == "<html>log in</html>"
 
 
-def test_a_server_that_is_gone_and_comes_back(http_server: HttpFactory) -> None:
-    """B007."""
-    first = http_server(versions=["2026-07-28"])
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_that_is_gone_and_comes_back(http_server: Http, era: str) -> None:
+    """B007: what is refused is an error of that call, and the next one finds the new server."""
+    first = http_server(versions=[era], sessions=False)
     with syncline.connect(first.url, timeout=LONG) as client:
         first.close()
-        with pytest.raises(syncline.TransportError):
+        with within(1), pytest.raises(syncline.ConnectFailed, match="tools/call: cannot connect: Connection refused"):
             client.call_tool("echo", {"text": "x"})
-        http_server(versions=["2026-07-28"], port=first.port)
+        http_server(versions=[era], port=first.port, sessions=False)
         assert client.call_tool("echo", {"text": "back"}).text == "back"
 
 
 def test_a_reset_in_the_middle_of_an_answer(server: McpHttpServer, client: syncline.Client) -> None:
     """B007."""
 
-    def half(exchange: Exchange) -> None:
-        exchange.send(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"jsonrpc"')
+    def reset(exchange: Exchange) -> None:
+        half_json(exchange)
         exchange.reset()
 
-    server.arm(half, method="tools/call")
+    server.arm(reset, method="tools/call")
     assert isinstance(failure(client), syncline.ConnectionLost)
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_server_that_never_answers_the_opening(http_server: HttpFactory, era: str) -> None:
-    """B009."""
+def test_a_server_that_never_answers_the_opening(http_server: Http, era: str) -> None:
+    """B009: opening has a limit of its own, and the next one starts clean."""
     server = http_server(versions=[era])
     server.arm(Exchange.hold)
+    method = "initialize" if era == HANDSHAKE else "server/discover"
     short = syncline.Timeouts(startup=0.5)
-    with pytest.raises(syncline.RequestTimeout):
+    with within(0.5), pytest.raises(syncline.RequestTimeout, match=rf"{method}: no answer within 0\.5 s"):
         syncline.connect(server.url, protocol_version=era, timeout=short)
     with syncline.connect(server.url, protocol_version=era) as client:
         assert client.call_tool("echo", {"text": "clean"}).text == "clean"
 
 
 def test_a_program_that_never_answers_the_opening(stdio_command: StdioCommand) -> None:
-    """B009."""
-    with pytest.raises(syncline.RequestTimeout):
+    """B009: the same; the program that was silent is gone."""
+    with within(1), pytest.raises(syncline.RequestTimeout, match="initialize: no answer within 1 s"):
         syncline.connect(stdio_command("no-answer"), timeout=syncline.Timeouts(startup=1, probe=0.2, close=5))
     with syncline.connect(stdio_command()) as client:
         assert client.call_tool("echo", {"text": "clean"}).text == "clean"
 
 
-def test_an_answer_to_another_call_ends_only_its_own(server: McpHttpServer, client: syncline.Client) -> None:
-    """B010."""
+@pytest.mark.parametrize("other", ["pending", "unknown"])
+def test_an_answer_to_another_call(server: McpHttpServer, client: syncline.Client, other: str) -> None:
+    """B010: an error of the call whose answer it was; the call that it names goes on to its own."""
+    gate = threading.Event()
+    server.tool("gated", lambda call: call.wait(gate.wait) or "its own")
+    pending = Background(lambda: client.call_tool("gated"))
+    server.wait_until(lambda: bool(server.calls("tools/call")))
 
-    def foreign(exchange: Exchange) -> None:
-        exchange.json({"jsonrpc": "2.0", "id": 0, "result": {"content": [{"type": "text", "text": "not yours"}]}})
+    server.arm(foreign_json(server.calls("tools/call")[0].id if other == "pending" else 0), method="tools/call")
+    with within(1), pytest.raises(syncline.UnexpectedMessage, match="tools/call: the answer belongs to another"):
+        client.call_tool("echo", {"text": "x"})
 
-    server.arm(foreign, method="tools/call")
-    assert isinstance(failure(client), syncline.UnexpectedMessage)
+    gate.set()
+    assert pending.result().text == "its own"
 
 
 def test_a_program_that_answers_another_call(stdio_command: StdioCommand) -> None:
-    """B010."""
+    """B010: it is waited on, since the right one may still come; the error tells what came instead."""
     with syncline.connect(stdio_command("wrong-id")) as client:
-        with pytest.raises(syncline.RequestTimeout):
+        expected = "tools/call: no answer within 0.3 s; what came instead: foreign-answer, id 1000000"
+        with within(0.3), pytest.raises(syncline.RequestTimeout, match=expected):
             client.call_tool("echo", {"text": "x"}, timeout=0.3)
-        assert "foreign-answer" in {finding.code for finding in client.findings}
         assert client.list_tools()
+
+
+def test_ids_are_never_used_twice(server: McpHttpServer, client: syncline.Client) -> None:
+    """B012: by 10 threads, and by calls that timed out."""
+    server.arm(Exchange.hold, 3, method="tools/call")
+
+    def work() -> None:
+        for _ in range(10):
+            client.list_prompts()
+            try:
+                client.call_tool("echo", {"text": "x"}, timeout=0.2)
+            except syncline.RequestTimeout:
+                pass
+
+    for worker in [Background(work) for _ in range(10)]:
+        worker.result()
+    ids = [request.id for request in server.requests if request.id is not None]
+    assert len(set(ids)) == len(ids) > 200
 
 
 def test_a_body_without_an_end(server: McpHttpServer, client: syncline.Client) -> None:
@@ -171,7 +210,7 @@ def test_a_body_without_an_end(server: McpHttpServer, client: syncline.Client) -
 
     def endless(exchange: Exchange) -> None:
         exchange.head(200, [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
-        exchange.chunk(json.dumps({"jsonrpc": "2.0", "id": exchange.request.id, "result": {"content": []}}).encode())
+        exchange.chunk(json.dumps(answer(exchange)).encode())
         exchange.hold()
 
     server.arm(endless, method="tools/call")
@@ -185,9 +224,9 @@ STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-E
 
 @pytest.mark.parametrize("how", ["close", "reset"])
 @pytest.mark.parametrize("form", ["json", "stream"])
-def test_wherever_an_answer_is_cut_the_call_ends(http_server: HttpFactory, form: str, how: str) -> None:
+def test_wherever_an_answer_is_cut_the_call_ends(http_server: Http, form: str, how: str) -> None:
     """B001, B007: every seventh byte of a whole answer; what comes after the message itself may be missing."""
-    server = http_server(versions=["2026-07-28"])
+    server = http_server(versions=[STATELESS])
 
     def whole(ident: int) -> bytes:
         body = WHOLE % ident
