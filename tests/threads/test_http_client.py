@@ -258,6 +258,22 @@ def test_a_batch_as_an_answer(http_server: Http, streamed: bool) -> None:
     assert seen == ["notifications/x"]
 
 
+def test_a_stream_event_that_is_no_message_is_skipped(http_server: Http) -> None:
+    """Malformed messages never end a call that can still be answered."""
+    server = http_server(versions=[MODERN])
+
+    def stumble(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.chunk(b"data: {not json\n\n")
+        exchange.event({"jsonrpc": "2.0", "id": exchange.request.id, "result": {"content": [], "resultType": "complete"}})
+        exchange.last_chunk()
+
+    with connect(server, MODERN) as client:
+        server.arm(stumble, method="tools/call")
+        assert client.call_tool("echo", {"text": "x"}).content == []
+        assert [finding.code for finding in client.findings] == ["not-a-message"]
+
+
 def test_a_script_that_gets_json_needs_no_thread(http_server: Http) -> None:
     """The calling thread does everything."""
     server = http_server(versions=[MODERN])

@@ -37,8 +37,9 @@ class Sink(Protocol):
     def received(self, data: bytes, origin: Outgoing | None = None, status: int | None = None) -> bool:
         """One received JSON text: a message, or a batch of them.
 
-        ``origin`` is the request whose own HTTP answer carried it and ``status`` that answer's status; both None where
-        all messages share a channel. True once the origin has its answer. Never raises: bad input becomes a finding.
+        ``origin`` is the request whose own HTTP answer carried it, None where all messages share a channel. ``status`` is
+        that answer's HTTP status where the text is the whole of it; None for an event of a stream, which others may
+        follow. True once the origin has its answer. Never raises: bad input becomes a finding.
         """
 
     def finding(self, code: str, place: str, raw: object) -> None:

@@ -298,7 +298,7 @@ class HttpTransport:
             answered = False
             for event in parser.feed(piece):
                 if event.event == "message" and event.data:
-                    answered = self._sink.received(event.data, message, response.status) or answered
+                    answered = self._sink.received(event.data, message) or answered
             if answered:
                 exchange.hurry(self._linger)
                 self._linger = LINGER[0] if drained(response) else LINGER[1]
