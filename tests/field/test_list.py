@@ -30,7 +30,7 @@ def test_the_same_page_for_ever(server: McpHttpServer) -> None:
     """B123: an empty cursor each time. It is asked for twice, and the error says that the server goes in circles."""
     server.catalogue.methods["tools/list"] = lambda _: page(0, "")
     with syncline.connect(server.url) as client:
-        with pytest.raises(syncline.ListingLimit, match="tools/list: .*circles"):
+        with pytest.raises(syncline.ListingLimit, match=r"tools/list: .*circles"):
             client.list_tools()
         assert client.call_tool("echo", {"text": "after"}).text == "after"
     assert len(server.calls("tools/list")) == 2

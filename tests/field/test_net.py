@@ -38,7 +38,7 @@ def test_a_connection_that_is_dropped_as_it_is_used_again(http_server: Http, era
         server.arm(Exchange.close, method="tools/list")
         assert client.list_tools()
         server.arm(Exchange.close, method="tools/call")
-        with pytest.raises(syncline.ConnectionLost, match="tools/call: .* the request may have run"):
+        with pytest.raises(syncline.ConnectionLost, match=r"tools/call: .* the request may have run"):
             client.call_tool("echo", {"text": "x"})
         assert client.call_tool("echo", {"text": "after"}).text == "after"
     assert (server.executions["tools/list"], server.executions["echo"]) == (2, 2)
@@ -134,7 +134,7 @@ def test_certificates_and_headers_reach_every_request(http_server: Http, era: st
 def test_a_certificate_that_is_not_trusted_fails_at_once(http_server: Http) -> None:
     """B079: while connecting, once, and before anything was sent."""
     server = http_server(tls=True)
-    with within(1), pytest.raises(syncline.ConnectFailed, match="cannot connect: .*certificate verify failed"):
+    with within(1), pytest.raises(syncline.ConnectFailed, match=r"cannot connect: .*certificate verify failed"):
         syncline.connect(server.url)
     assert server.connections == 1
     assert server.requests == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,11 +52,13 @@ def test_a_call_that_timed_out_is_called_off_and_not_sent_again(http_server: Htt
     server = http_server(versions=[era])
     with syncline.connect(server.url, protocol_version=era) as client:
         server.arm(Exchange.hold, method=method)
+        call = (
+            partial(client.call_tool, "echo", {"text": "x"})
+            if method == "tools/call"
+            else partial(client.read_resource, "memo://greeting")
+        )
         with within(0.3), pytest.raises(syncline.RequestTimeout, match=method):
-            if method == "tools/call":
-                client.call_tool("echo", {"text": "x"}, timeout=0.3)
-            else:
-                client.read_resource("memo://greeting", timeout=0.3)
+            call(timeout=0.3)
         if era == HANDSHAKE:
             server.wait_until(lambda: bool(server.calls("notifications/cancelled")))
         server.wait_until(lambda: server.open_connections <= 1)
@@ -81,7 +85,7 @@ def test_a_program_is_told_of_a_call_that_timed_out(stdio_command: StdioCommand,
     """B174, B175: which one, and it is not asked again."""
     log = tmp_path / "log"
 
-    def received() -> list[dict[str, dict[str, object]]]:
+    def received() -> list[dict[str, Any]]:
         return [json.loads(line) for line in log.read_text().splitlines()]
 
     with syncline.connect(stdio_command(log=log), protocol_version=era) as client:
