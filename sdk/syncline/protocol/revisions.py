@@ -37,7 +37,7 @@ class Revision:
     completions_declared: bool = True
 
 
-REVISIONS: Mapping[str, Revision] = {
+REVISIONS: dict[str, Revision] = {
     revision.name: revision
     for revision in (
         Revision("2024-11-05", "handshake", version_header=False, completions_declared=False),

@@ -6,6 +6,8 @@ them when the schema is compiled; one that leaves it makes the schema unusable. 
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 #: Errors that are collected for one value.
 ERRORS = 20
 
@@ -17,7 +19,7 @@ class UnusableSchema(ValueError):
 class OutputSchema:
     """A compiled schema."""
 
-    def __init__(self, schema: object) -> None:
+    def __init__(self, schema: Any) -> None:
         """Compile it; ``UnusableSchema`` says why it cannot be."""
         import jsonschema_rs
 
@@ -39,5 +41,5 @@ class OutputSchema:
         return found
 
 
-def _refuse(_uri: str) -> object:
+def _refuse(_uri: str) -> NoReturn:
     raise ValueError("nothing outside the document is fetched")

@@ -163,24 +163,7 @@ def _discovered(revision: Revision, raw: Mapping[str, object]) -> Agreement:
 
 def _handshake(connection: Connection, offered: str, deadline: Deadline) -> Agreement:
     connection.transport.sessions = True
-    version: str | None = offered
-    while version is not None:
-        params = {
-            "protocolVersion": version,
-            "capabilities": connection.identity.capabilities,
-            "clientInfo": connection.identity.client_info,
-        }
-        try:
-            raw = connection.request("initialize", params, deadline, revision=REVISIONS[version])
-            break
-        except ServerError as error:
-            version = era.next_handshake_version(version, error.code, error.data, error.status, HANDSHAKE)
-            if version is None:
-                raise
-        except HttpStatusError as error:
-            version = era.next_handshake_version(version, None, None, error.status, HANDSHAKE)
-            if version is None:
-                raise
+    raw = _initialize(connection, offered, deadline)
     try:
         revision = REVISIONS[era.check_negotiated(raw.get("protocolVersion"), HANDSHAKE)]
     except NoCommonRevision as error:
@@ -192,6 +175,28 @@ def _handshake(connection: Connection, offered: str, deadline: Deadline) -> Agre
         raise InvalidResult(problem, raw=raw, errors=["serverInfo"]).at(connection.name, "initialize")
     connection.notify("notifications/initialized", None, deadline, revision)
     return _agreement(revision, info, raw)
+
+
+def _initialize(connection: Connection, offered: str, deadline: Deadline) -> dict[str, object]:
+    """The result of ``initialize``, with older revisions offered in turn where the server refuses one."""
+    version = offered
+    while True:
+        params = {
+            "protocolVersion": version,
+            "capabilities": connection.identity.capabilities,
+            "clientInfo": connection.identity.client_info,
+        }
+        try:
+            return connection.request("initialize", params, deadline, revision=REVISIONS[version])
+        except ServerError as error:
+            older = era.next_handshake_version(version, error.code, error.data, error.status, HANDSHAKE)
+            if older is None:
+                raise
+        except HttpStatusError as error:
+            older = era.next_handshake_version(version, None, None, error.status, HANDSHAKE)
+            if older is None:
+                raise
+        version = older
 
 
 def _agreement(revision: Revision, info: Mapping[str, object], raw: Mapping[str, object]) -> Agreement:

@@ -41,6 +41,7 @@ class Sink(Protocol):
         that answer's HTTP status where the text is the whole of it; None for an event of a stream, which others may
         follow. True once the origin has its answer. Never raises: bad input becomes a finding.
         """
+        ...
 
     def finding(self, code: str, place: str, raw: object) -> None:
         """A fault that was forgiven."""
@@ -64,6 +65,7 @@ class Transport(Protocol):
     @property
     def stderr_tail(self) -> Sequence[str]:
         """The last lines that the server wrote to standard error; none where there is no such thing."""
+        ...
 
     def start(self, sink: Sink, deadline: Deadline) -> None:
         """Open it. Blocks at most until the deadline; raises ``ConnectFailed`` if the server cannot be reached."""
