@@ -295,7 +295,7 @@ def _transports(
     if hasattr(server, "start") and hasattr(server, "send"):
         ready = cast("Transport", server)
         return str(getattr(server, "name", "transport")), object(), lambda: ready
-    target = as_server(server)
+    target = as_server(cast("ServerLike", server))
     if isinstance(target, StdioServer):
         if auth is not None:
             raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
