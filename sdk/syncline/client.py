@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
     from requests.auth import AuthBase
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self, TypeIs, Unpack
 
     from syncline.config import ServerLike, TimeoutLike
     from syncline.findings import Finding
@@ -292,15 +292,18 @@ def _transports(
     server: ServerLike | Transport, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
 ) -> tuple[str, object, Callable[[], Transport]]:
     """The server's name, what it is remembered by, and how to make a transport to it. Loads only the transport used."""
-    if hasattr(server, "start") and hasattr(server, "send"):
-        ready = cast("Transport", server)
-        return str(getattr(server, "name", "transport")), object(), lambda: ready
-    target = as_server(cast("ServerLike", server))
+    if _is_transport(server):
+        return str(getattr(server, "name", "transport")), object(), lambda: server
+    target = as_server(server)
     if isinstance(target, StdioServer):
         if auth is not None:
             raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
         return target.name, (target.command, *target.args), lambda: _stdio(target, limits)
     return target.name, target.url, lambda: _http(target, auth, timeouts, limits)
+
+
+def _is_transport(server: ServerLike | Transport) -> TypeIs[Transport]:
+    return hasattr(server, "start") and hasattr(server, "send")
 
 
 def _stdio(server: StdioServer, limits: Limits) -> Transport:
