@@ -62,7 +62,10 @@ class Trace:
         self._lock = new_lock()
         self._owned = isinstance(target, (str, os.PathLike))
         try:
-            self._file = Path(target).open("a", encoding="utf-8") if isinstance(target, (str, os.PathLike)) else target
+            if isinstance(target, (str, os.PathLike)):
+                self._file: IO[str] = Path(target).open("a", encoding="utf-8")  # noqa: SIM115 - closed by close()
+            else:
+                self._file = target
         except OSError as error:
             raise ConfigError(f"the trace cannot be written: {error}") from error
 
