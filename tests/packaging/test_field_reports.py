@@ -8,41 +8,87 @@ import pytest
 
 from tools.checks import field_reports
 
-TABLE = """
-## Pipes (STDIO)
-
-| id | reported in | what is right | shown by |
-|---|---|---|---|
-| B001 | a/b#1 | it ends | `test_a.py` |
-| B002 | a/b#2, a/c#3 | it waits | later: a part |
-| B003 | a/b#4 | nobody shows it | `test_a.py`, `test_none.py` |
-| B003 | a/b#4 | twice | - |
-"""
 TESTS = '''
-def test_one():
-    """B001."""
+import pytest
+
+@pytest.mark.parametrize("x", [
+    1,  # B002
+])
+def test_one(x):
+    """B001: and what it is about."""
 
 def helper():
     """B003."""
+
+def test_two():
+    pass  # B003
 '''
+HEAD = """# Field reports
+
+<!-- counts -->
+<!-- end of counts -->
+
+### Pipes (STDIO)
+
+| id | reported in | what went wrong there | what is right | shown by |
+|---|---|---|---|---|
+"""
+FINE = """\
+| B001 | a/b#1 | it hung | it ends | `test_a.py::test_one` |
+| B002 | a/b#2, a/c#3 | it fell | it stands | `test_a.py::test_one`<br>later: recovery (standing up) |
+| B003 | a/b#4 | it was not there | it is there | later: recovery (all of it) |
+"""
 
 
-def test_every_report_has_a_test_or_a_later_part(capsys: pytest.CaptureFixture[str]) -> None:
-    root = Path(__file__).parents[1]
-    assert field_reports.main(str(root)) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("all")
-
-
-def test_what_is_wrong_with_a_list_is_told(tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(field_reports, "REPORTS", {"STDIO": "001 002 003"})
     (tmp_path / "test_a.py").write_text(TESTS)
-    found = list(field_reports.entries(TABLE))
-    assert field_reports.problems(found, tmp_path) == [
-        "B003 has neither a test nor a later part",
-        "B003: no test in test_a.py names it",
-        "B003: no test in test_none.py names it",
-        "B003 is listed twice",
-    ]
-    assert field_reports.counts(found) == [
-        "STDIO    4 reports   2 tested   1 later",
-        "all      4 reports   2 tested   1 later",
-    ]
+    return tmp_path
+
+
+def test_every_report_has_a_test_or_a_later_part() -> None:
+    assert field_reports.main(str(Path(__file__).parents[1])) == 0
+
+
+def test_the_classes_have_as_many_reports_as_they_had() -> None:
+    sizes = {kind: len(numbers.split()) for kind, numbers in field_reports.REPORTS.items()}
+    assert sum(sizes.values()) == 80
+    assert len({number for numbers in field_reports.REPORTS.values() for number in numbers.split()}) == 80
+
+
+def test_the_counts_are_written_and_held_against_the_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "FIELD_REPORTS.md"
+    file.write_text(HEAD + FINE)
+    assert field_reports.main(str(folder)) == 1
+    assert "--write puts them there" in capsys.readouterr().err
+    assert field_reports.main(str(folder), "--write") == 0
+    assert "| all | 3 | 1 | 1 | 1 |\n<!-- end" in file.read_text()
+    assert field_reports.main(str(folder)) == 0
+    file.write_text(file.read_text().replace("| all | 3", "| all | 4"))
+    assert field_reports.main(str(folder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("| B003 | a/b#4 | x | y | nothing |", "B003 has neither a test nor a later part"),
+        ("| B003 | a/b#4 | x | y | later: recovery |", "B003 has neither a test nor a later part"),
+        ("| B003 | a/b#4 | x | y | `test_none.py::test_one` |", "B003: there is no test_none.py::test_one"),
+        ("| B003 | a/b#4 | x | y | `test_a.py::helper` |", "B003: there is no test_a.py::helper"),
+        ("| B003 | a/b#4 | x | y | `test_a.py` |", "B003: there is no test_a.py"),
+        ("| B003 | a/b#4 | x | y | `test_a.py::test_two` |", "B003: test_a.py::test_two does not name it"),
+        (
+            "| B003 | a/b#4 | x | later: a part (all) |",
+            "B003 does not tell where it comes from, what went wrong and what",
+        ),
+        ("", "B003 is not listed under STDIO"),
+        ("### Others (PROC)\n| B003 | a/b#4 | x | y | later: a part (all) |", "B003 is not listed under STDIO"),
+        (FINE.splitlines()[2] + "\n" + FINE.splitlines()[0], "B001 is listed twice"),
+    ],
+)
+def test_what_is_wrong_is_told(folder: Path, capsys: pytest.CaptureFixture[str], row: str, problem: str) -> None:
+    (folder / "FIELD_REPORTS.md").write_text(HEAD + "".join(FINE.splitlines(keepends=True)[:2]) + row + "\n")
+    assert field_reports.main(str(folder), "--write") == 1
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith(problem)

@@ -1,11 +1,12 @@
-"""Hold tests/FIELD_REPORTS.md against the tests: `python -m tools.checks.field_reports [FOLDER]` checks and counts.
+"""Hold tests/FIELD_REPORTS.md against the tests: `python -m tools.checks.field_reports [--write] [FOLDER]`.
 
-Each line names the test files that stand for a report, or the later part that it belongs to. A file counts if the
-report's id is in the docstring of one of its tests, or of the module.
+Every report of the classes below has a row, and every row names tests that name the report, or the later part that it waits
+for. The table of counts in the file is what this prints; `--write` puts it there.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import sys
@@ -13,72 +14,116 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HEADING = re.compile(r"## (?P<title>.+) \((?P<kind>[A-Z]+)\)")
-LINE = re.compile(r"\| (?P<id>B\d{3}) \| (?P<source>.+) \| (?P<right>.+) \| (?P<shown>.+) \|")
-LATER = "later: "
+#: Class → the reports that must be in the file, B and three digits each. Other classes may be.
+REPORTS = {
+    "HANG": "001 003 004 006 007 009 010 012 013",
+    "SSE": "015 017 018 020 021 023 024 026 027 029 030 032",
+    "HTTP": "054 056 057 059 060 062 063 065 066 068 069",
+    "NET": "070 072 073 075 076 078 079",
+    "STDIO": "081 083 084 086 087 089 090",
+    "PROC": "091 093 094 096 097 099",
+    "RPC": "114 116 117 119 120 122",
+    "LIST": "123 125 126 128",
+    "MODEL": "129 131 132 134 135 137 138",
+    "ERA": "196 198 199 201 202",
+    "RETRY": "172 174 175 177 178 180",
+}
+HEADING = re.compile(r"### .+ \((?P<kind>[A-Z]+)\)")
+ROW = re.compile(r"\| (?P<id>B\d{3}) \| (?P<cells>.+) \|")
+LATER = re.compile(r"later: \w[^()]* \([^()]+\)")
+TEST = re.compile(r"`([^`]+)`")
+COUNTS = re.compile(r"(?<=<!-- counts -->\n).*(?=<!-- end of counts -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One report: its class, its id, and the files that show it or the part that it waits for."""
+class Report:
+    """One row: its class and id, the tests that it names, whether a later part completes it, and the rest of its cells."""
 
     kind: str
     ident: str
-    files: tuple[str, ...]
-    later: str
+    tests: tuple[str, ...]
+    later: bool
+    told: tuple[str, ...]
 
 
-def entries(text: str) -> Iterator[Entry]:
+def reports(text: str) -> Iterator[Report]:
     kind = ""
     for line in text.splitlines():
         if heading := HEADING.fullmatch(line):
             kind = heading["kind"]
-        elif found := LINE.fullmatch(line):
-            shown = found["shown"]
-            later = shown.removeprefix(LATER) if shown.startswith(LATER) else ""
-            yield Entry(kind, found["id"], tuple(re.findall(r"`([^`]+)`", shown)), later)
+        elif row := ROW.fullmatch(line):
+            *told, shown = row["cells"].split(" | ")
+            yield Report(kind, row["id"], tuple(TEST.findall(shown)), bool(LATER.search(shown)), tuple(told))
 
 
-def named_in(source: str) -> set[str]:
-    """The ids in the docstrings of a module and its tests."""
-    module = ast.parse(source)
-    tests = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
-    nodes: list[ast.Module | ast.FunctionDef] = [module, *tests]
-    return {ident for node in nodes for ident in re.findall(r"\bB\d{3}\b", ast.get_docstring(node) or "")}
+def named(source: str) -> dict[str, set[str]]:
+    """Test → the reports that its docstring or its parameters name."""
+    lines = source.splitlines()
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            text = "\n".join([*lines[first - 1 : node.lineno - 1], ast.get_docstring(node) or ""])
+            found[node.name] = set(re.findall(r"\bB\d{3}\b", text))
+    return found
 
 
-def problems(found: list[Entry], tests: Path) -> list[str]:
-    names: dict[str, set[str]] = {}
-    wrong = [
-        f"{entry.ident} has neither a test nor a later part" for entry in found if not entry.files and not entry.later
-    ]
-    for entry in found:
-        for file in entry.files:
-            if file not in names:
+def problems(found: list[Report], tests: Path) -> list[str]:
+    """What is wrong, one sentence each."""
+    idents = [report.ident for report in found]
+    wrong = [f"{ident} is listed twice" for ident in sorted({ident for ident in idents if idents.count(ident) > 1})]
+    kinds = {report.ident: report.kind for report in found}
+    for kind, numbers in REPORTS.items():
+        wrong += [
+            f"B{number} is not listed under {kind}" for number in numbers.split() if kinds.get(f"B{number}") != kind
+        ]
+    files: dict[str, dict[str, set[str]]] = {}
+    for report in found:
+        if not report.tests and not report.later:
+            wrong.append(f"{report.ident} has neither a test nor a later part")
+        if len(report.told) != 3 or not all(map(str.strip, report.told)):
+            wrong.append(f"{report.ident} does not tell where it comes from, what went wrong and what is right")
+        for test in report.tests:
+            file, _, name = test.partition("::")
+            if file not in files:
                 path = tests / file
-                names[file] = named_in(path.read_text(encoding="utf-8")) if path.is_file() else set()
-            if entry.ident not in names[file]:
-                wrong.append(f"{entry.ident}: no test in {file} names it")
-    idents = [entry.ident for entry in found]
-    return wrong + [f"{ident} is listed twice" for ident in sorted({i for i in idents if idents.count(i) > 1})]
+                files[file] = named(path.read_text(encoding="utf-8")) if path.is_file() else {}
+            if name not in files[file]:
+                wrong.append(f"{report.ident}: there is no {test}")
+            elif report.ident not in files[file][name]:
+                wrong.append(f"{report.ident}: {test} does not name it")
+    return wrong
 
 
-def counts(found: list[Entry]) -> list[str]:
-    """A line for each class, and one for all."""
-    rows = []
-    for kind in [*dict.fromkeys(entry.kind for entry in found), "all"]:
-        chosen = [entry for entry in found if kind in (entry.kind, "all")]
-        tested, later = (sum(map(bool, column)) for column in zip(*((e.files, e.later) for e in chosen), strict=True))
-        rows.append(f"{kind:<6} {len(chosen):>3} reports {tested:>3} tested {later:>3} later")
-    return rows
+def counts(found: list[Report]) -> str:
+    """The table of counts: a line for each class, one for those that must be there, and one for all."""
+    lines = ["| class | reports | shown | shown, more later | later |", "|---|---|---|---|---|"]
+    groups = {kind: {kind} for kind in dict.fromkeys(report.kind for report in found)}
+    groups |= {"HANG to RETRY": set(REPORTS), "all": set(groups)}
+    for name, kinds in groups.items():
+        chosen = [report for report in found if report.kind in kinds]
+        whole = sum(bool(report.tests) and not report.later for report in chosen)
+        partly = sum(bool(report.tests) and report.later for report in chosen)
+        lines.append(f"| {name} | {len(chosen)} | {whole} | {partly} | {len(chosen) - whole - partly} |")
+    return "\n".join(lines) + "\n"
 
 
-def main(folder: str = "tests") -> int:
-    tests = Path(folder)
-    found = list(entries((tests / "FIELD_REPORTS.md").read_text(encoding="utf-8")))
-    print("\n".join(counts(found)))
-    wrong = problems(found, tests)
-    print("\n".join(wrong), file=sys.stderr)
+def main(*arguments: str) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("tests"))
+    parser.add_argument("--write", action="store_true", help="put the table of counts into the file")
+    options = parser.parse_args(arguments)
+    file: Path = options.folder / "FIELD_REPORTS.md"
+    text = file.read_text(encoding="utf-8")
+    found = list(reports(text))
+    table = counts(found)
+    print(table, end="")
+    wrong = problems(found, options.folder)
+    if options.write:
+        file.write_text(COUNTS.sub(lambda _: table, text), encoding="utf-8")
+    elif COUNTS.findall(text) != [table]:
+        wrong.append(f"the counts in {file.name} are not these; --write puts them there")
+    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
     return 1 if wrong else 0
 
 
