@@ -2,4 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from syncline.session.negotiation import EraMemory
+
 pytest_plugins = ["tests.fixtures.partner", "tests.fixtures.servers", "tests.fixtures.stdio", "tests.fixtures.threads"]
+
+
+@pytest.fixture(autouse=True)
+def _no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test found out about a port is not what the next one finds there."""
+    monkeypatch.setattr(EraMemory, "shared", EraMemory())

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 
+#: The longest wait in one piece, in seconds: a signal that comes just before a wait begins is seen when it ends.
+NAP = 0.5
+
 
 class Deadline:
     """A point in time that every layer under a call shares; no layer starts its own clock.
@@ -33,6 +36,10 @@ class Deadline:
         if self.at is None:
             return None
         return max(0.0, self.at - time.monotonic())
+
+    def nap(self) -> float:
+        """How long to wait in one piece, in a loop that looks at the deadline again; so Ctrl-C is never missed for long."""
+        return NAP if self.at is None else min(NAP, max(0.0, self.at - time.monotonic()))
 
     @property
     def expired(self) -> bool:

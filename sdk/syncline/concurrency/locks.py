@@ -6,7 +6,6 @@ import threading
 from typing import TYPE_CHECKING
 
 from .deadline import Deadline
-from .slot import FOREVER
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -25,6 +24,7 @@ def take(lock: Lock, deadline: Deadline, taken: list[bool]) -> bool:
     The outcome is also added to ``taken``, in the same step of the interpreter: begin the ``try`` before this call and release
     in its ``finally`` if ``True in taken``, and not even Ctrl-C at the worst moment leaves the lock taken for ever.
     """
-    left = deadline.remaining()
-    taken.extend(map(lock.acquire, (True,), (FOREVER if left is None else left,)))
-    return taken[-1]
+    while True:
+        taken.extend(map(lock.acquire, (True,), (deadline.nap(),)))
+        if taken[-1] or deadline.expired:
+            return taken[-1]

@@ -9,9 +9,6 @@ from .deadline import Deadline
 
 Item = TypeVar("Item")
 
-#: A finite stand-in for "no limit": an endless wait cannot be interrupted by Ctrl-C on Windows.
-FOREVER = 365 * 86400.0
-
 
 class ReplySlot(Generic[Item]):
     """One waiter, any number of senders; whatever comes is kept until it is taken."""
@@ -31,11 +28,8 @@ class ReplySlot(Generic[Item]):
         The deadline may be extended while we wait, so it is looked at again before giving up.
         """
         while True:
-            left = deadline.remaining()
             try:
-                if left == 0.0:
-                    return self._items.get_nowait()
-                return self._items.get(timeout=FOREVER if left is None else left)
+                return self._items.get(timeout=deadline.nap())
             except queue.Empty:
                 if deadline.expired:
                     return None

@@ -43,7 +43,7 @@ class _Source(io.RawIOBase):
         while True:
             now = time.monotonic()
             if now - exchange.armed > SLACK:
-                self._socket.settimeout(exchange.left())
+                self._socket.settimeout(exchange.nap())
                 exchange.armed = now
             try:
                 count: int = self._socket.recv_into(buffer)

@@ -71,8 +71,10 @@ class Exchange(Timeout):
 
     @property
     def read_timeout(self) -> Seconds:
-        """The time left."""
-        return self.connect_timeout
+        """How long to read in one piece."""
+        seconds = Seconds(self.nap())
+        seconds.exchange = self
+        return seconds
 
     def left(self) -> float:
         """Seconds until the deadline; raises ``TimeoutError`` when it has passed."""
@@ -82,6 +84,11 @@ class Exchange(Timeout):
         if left == 0.0:
             raise TimeoutError("the deadline has passed")
         return min(left, FOREVER)
+
+    def nap(self) -> float:
+        """How long to wait in one piece; raises ``TimeoutError`` when the deadline has passed."""
+        self.left()
+        return self.deadline.nap() or 0.001
 
     def hurry(self, seconds: float) -> None:
         """Have only so much time from now on."""

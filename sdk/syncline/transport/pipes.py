@@ -66,10 +66,9 @@ class PipeWriter:
         return True
 
     def _wait(self, deadline: Deadline) -> None:
-        left = deadline.remaining()
-        if left == 0:
+        if deadline.expired:
             raise TimeoutError
-        watch(self._fd, self._closing.fileno(), write=True)(None if left is None else math.ceil(left * 1000))
+        watch(self._fd, self._closing.fileno(), write=True)(math.ceil(deadline.nap() * 1000))
 
     def settle(self, deadline: Deadline) -> bool:
         """After ``closing`` was set: wait until nobody writes, which then stays so."""
