@@ -175,9 +175,9 @@ class Connection:
         waiter = Waiter(deadline, on_progress, self.findings.last)
         with self.lock:
             if revision is None:
-                self._refuse_unless_ready()
+                self._refuse_unless_ready(method)
             else:
-                self._refuse_if_ended()
+                self._refuse_if_ended(method)
             call = self.engine.start_call(method, waiter)
             revision = revision or self.engine.revision
         assert revision is not None
@@ -217,7 +217,7 @@ class Connection:
         """Send a notification. Blocks until it is out, the deadline, or ``close()``."""
         with self.lock:
             if revision is None:
-                self._refuse_unless_ready()
+                self._refuse_unless_ready(method)
             revision = revision or self.engine.revision
         assert revision is not None
         frame = jsonrpc.encode_notification(method, params)
@@ -272,16 +272,16 @@ class Connection:
 
     # Inside
 
-    def _refuse_if_ended(self) -> None:
+    def _refuse_if_ended(self, method: str | None = None) -> None:
         """Requires the lock."""
         if self._ended is not None:
-            raise _again(self._ended)
+            raise _again(self._ended).at(self.name, method)
 
-    def _refuse_unless_ready(self) -> None:
+    def _refuse_unless_ready(self, method: str) -> None:
         """Requires the lock."""
-        self._refuse_if_ended()
+        self._refuse_if_ended(method)
         if self.state is not State.READY:
-            raise LocalProtocolError(f"the connection {self.state.value}").at(self.name)
+            raise LocalProtocolError(f"the connection {self.state.value}").at(self.name, method)
 
     def _headers(
         self,
