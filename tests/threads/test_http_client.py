@@ -265,7 +265,9 @@ def test_a_stream_event_that_is_no_message_is_skipped(http_server: Http) -> None
     def stumble(exchange: Exchange) -> None:
         exchange.sse()
         exchange.chunk(b"data: {not json\n\n")
-        exchange.event({"jsonrpc": "2.0", "id": exchange.request.id, "result": {"content": [], "resultType": "complete"}})
+        exchange.event(
+            {"jsonrpc": "2.0", "id": exchange.request.id, "result": {"content": [], "resultType": "complete"}}
+        )
         exchange.last_chunk()
 
     with connect(server, MODERN) as client:

@@ -323,6 +323,7 @@ cyclic_dict["again"] = [cyclic_dict]
         ({"a": {1, 2}}, "arguments.a is of type set"),
         ([1, object()], "arguments[1] is of type object"),
         ({"a": "\ud800"}, "arguments.a holds a lone surrogate"),
+        ({"\ud800": 1}, "has the key '\\ud800', which holds a lone surrogate"),
         ({"\udfff": 1}, "arguments has the key '\\udfff'"),
         ([10**5000], "arguments[0] is an integer of too many digits"),
         (nested(MAX_DEPTH + 1), "nested over 200 levels"),
