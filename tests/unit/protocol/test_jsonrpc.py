@@ -282,6 +282,7 @@ def test_json_passes_and_arrives_as_it_is(value: object) -> None:
         (Colour.RED, 1),
         (Text("é"), "é"),
         (OrderedDict(a=True), {"a": True}),
+        ({"a": "plain", "b": "é"}, {"a": "plain", "b": "é"}),
         ((1, (2,)), [1, [2]]),
         (1 << 64, 1 << 64),
         (-(1 << 63), -(1 << 63)),
