@@ -16,11 +16,13 @@ class Deadline:
     seconds.
     """
 
-    __slots__ = ("at", "hard", "seconds")
+    __slots__ = ("_left", "_pauses", "at", "hard", "seconds")
 
     def __init__(self, seconds: float | None, total: float | None = None) -> None:
         now = time.monotonic()
         self.seconds = seconds
+        self._pauses = 0
+        self._left: float | None = None
         self.hard = None if total is None else now + total
         self.at = self.hard if seconds is None else now + seconds
         if self.at is not None and self.hard is not None:
@@ -28,8 +30,25 @@ class Deadline:
 
     def extend(self) -> None:
         """Start the seconds again, up to the total. For a sign of life from the other side."""
-        if self.seconds is not None and self.hard is not None:
+        if self.seconds is not None and self.hard is not None and not self._pauses:
             self.at = min(time.monotonic() + self.seconds, self.hard)
+
+    def pause(self) -> None:
+        """Let the clock stand still, but for the total: a person is being asked. Each pause wants its ``resume()``.
+
+        Whoever pauses a deadline that others pause too holds a lock around both.
+        """
+        self._pauses += 1
+        if self._pauses == 1:
+            self._left = self.remaining()
+            self.at = self.hard
+
+    def resume(self) -> None:
+        """Let the clock go on with what was left."""
+        self._pauses -= 1
+        if not self._pauses and self._left is not None:
+            at = time.monotonic() + self._left
+            self.at = at if self.hard is None else min(at, self.hard)
 
     def remaining(self) -> float | None:
         """Seconds left, never negative; None if there is no limit."""

@@ -14,13 +14,15 @@ from syncline.errors import InvalidMessage, LocalProtocolError, server_error
 
 from .events import Notification, Progress, Reply, ServerRequest, Tolerated
 from .jsonrpc import Answer, Decoded, Malformed, Request
-from .revisions import Revision
+from .revisions import META, Revision
 
 if TYPE_CHECKING:
     from typing import TypeGuard
 
 Owner = TypeVar("Owner")
 
+#: The key in ``_meta`` that says which stream a notification belongs to.
+SUBSCRIPTION_ID = META + "subscriptionId"
 #: Ids of calls that were given up, kept to tell a late answer (normal) from an answer to nothing (a fault).
 REMEMBERED = 256
 
@@ -33,12 +35,14 @@ class Call(Generic[Owner]):
         id: Its JSON-RPC id, unique for the life of the engine; also its progress token.
         method: Its method.
         owner: Whatever the driver needs to hand the outcome over.
+        stream: It stays open, and the notifications that bear its id belong to it.
         progress: The last progress that was reported.
     """
 
     id: int
     method: str
     owner: Owner
+    stream: bool = False
     progress: float | None = None
 
 
@@ -56,12 +60,12 @@ class Engine(Generic[Owner]):
         self._last_id = 0
         self._abandoned: deque[int] = deque(maxlen=REMEMBERED)
 
-    def start_call(self, method: str, owner: Owner) -> Call[Owner]:
+    def start_call(self, method: str, owner: Owner, *, stream: bool = False) -> Call[Owner]:
         """Register a call; its id was never used before on this connection."""
         if len(self.pending) >= self._limit:
             raise LocalProtocolError(f"{self._limit} calls are waiting for an answer already (Limits.pending_calls)")
         self._last_id += 1
-        call = Call(self._last_id, method, owner)
+        call = Call(self._last_id, method, owner, stream)
         self.pending[call.id] = call
         return call
 
@@ -96,7 +100,7 @@ class Engine(Generic[Owner]):
             elif isinstance(message, Request):
                 happening = self._request(message)
             else:
-                happening = self._notification(message.method, message.params)
+                happening = self._notification(message.method, message.params, origin)
             if happening is not None:
                 happenings.append(happening)
         return happenings
@@ -129,16 +133,40 @@ class Engine(Generic[Owner]):
         params = request.params if isinstance(request.params, dict) else {}
         return ServerRequest(request.id, request.method, params), None
 
-    def _notification(self, method: str, params: object) -> Happening[Owner] | None:
+    def _notification(self, method: str, params: object, origin: int | None) -> Happening[Owner] | None:
         if not isinstance(params, dict):
             if params is not None:
                 return Tolerated("notification-params", method, params), None
             params = {}
         if method == "notifications/progress":
             return self._progress(params)
-        if method == "notifications/cancelled" and _our_id(params.get("requestId")) in self.pending:
-            return Tolerated("server-cancels", f"id {params['requestId']!r}", params), None
-        return Notification(method, params), None
+        if method == "notifications/cancelled":
+            return self._cancelled(params)
+        meta = params.get("_meta")
+        named = meta.get(SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+        if named is None:
+            return Notification(method, params), self._stream(origin)
+        key = _our_id(named)
+        call = self._stream(key) if origin in (None, key) else None
+        if call is not None:
+            return Notification(method, params), call
+        finished = key is not None and key <= self._last_id
+        return None if finished else (Tolerated("foreign-subscription", method, named), None)
+
+    def _stream(self, key: int | None) -> Call[Owner] | None:
+        call = self.pending.get(key) if key is not None else None
+        return call if call is not None and call.stream else None
+
+    def _cancelled(self, params: dict[str, object]) -> Happening[Owner] | None:
+        """A server may end a stream this way, over a shared channel; any other request of ours it may not (CAN-4)."""
+        key = _our_id(params.get("requestId"))
+        call = self.pending.get(key) if key is not None else None
+        if call is None:
+            return Notification("notifications/cancelled", params), None
+        if not call.stream:
+            return Tolerated("server-cancels", f"id {key}", params), None
+        del self.pending[call.id]
+        return Reply({}), call
 
     def _progress(self, params: dict[str, object]) -> Happening[Owner] | None:
         token, progress, total, message = (params.get(key) for key in ("progressToken", "progress", "total", "message"))
