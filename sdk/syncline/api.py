@@ -14,7 +14,7 @@ from syncline.session.session import json_object
 
 if TYPE_CHECKING:
     from syncline.config import Timeouts
-    from syncline.session.connection import OnProgress
+    from syncline.session.waiter import OnProgress
     from syncline.session.session import Session
     from syncline.types import (
         CallToolResult,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from syncline.findings import Finding
     from syncline.logs import TraceLike
     from syncline.protocol.events import Notification
-    from syncline.session.connection import OnProgress
+    from syncline.session.waiter import OnProgress
     from syncline.transport.base import Transport
     from syncline.types import CallToolResult, Implementation, LoggingMessageNotificationParams, ServerCapabilities
 

@@ -23,6 +23,8 @@
     ├─ ServerError                        a JSON-RPC error answer, by code:
     │  ├─ MethodNotFound, InvalidParams, ResourceNotFound, UnsupportedRevision,
     │  └─ HeaderMismatch, MissingCapability, UrlElicitationRequired
+    ├─ StreamError                        a stream that ended badly
+    │  └─ StreamOverflow                  more was waiting than is kept
     ├─ ListingLimit                       a listing went over one of ``Limits``
     ├─ InputRequired                      the server asks for input before it goes on
     ├─ ToolError                          ``result.raise_for_error()`` on a failed tool
@@ -286,6 +288,14 @@ SERVER_ERRORS: dict[int, type[ServerError]] = {
 def server_error(code: int, message: str, data: object = None, status: int | None = None) -> ServerError:
     """The error for a JSON-RPC error object, by the code table (specification, basic/index)."""
     return SERVER_ERRORS.get(code, ServerError)(message, code=code, data=data, status=status)
+
+
+class StreamError(SynclineError):
+    """A subscription or an event stream has ended, and not because it was closed."""
+
+
+class StreamOverflow(StreamError):
+    """More was waiting to be taken than is kept; the stream was given up, its neighbours were not."""
 
 
 class ListingLimit(SynclineError):

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.slot import ReplySlot
 from syncline.concurrency.workers import Thread, join, spawn
-from syncline.errors import ConnectionClosed, RequestTimeout, StreamOverflow, SynclineError
+from syncline.errors import RequestTimeout, StreamOverflow, SynclineError
 from syncline.protocol.events import Notification, Progress, Reply
 
 if TYPE_CHECKING:
-    from syncline.protocol.engine import Call
-    from syncline.transport.base import Outgoing
-
-    from .connection import Connection, Owner
+    from .connection import Connection
 
 #: Seconds for the thread to end once its channel is closed; it may be in a callback.
 ENDING = 2.0

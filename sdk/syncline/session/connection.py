@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from syncline import logs
 from syncline.concurrency import lifecycle
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
-from syncline.concurrency.slot import ReplySlot
 from syncline.concurrency.workers import Lane
 from syncline.errors import (
     ConnectionClosed,
@@ -21,7 +19,7 @@ from syncline.errors import (
     SynclineError,
     last_words,
 )
-from syncline.findings import Finding, Findings
+from syncline.findings import Findings
 from syncline.protocol import headers, jsonrpc
 from syncline.protocol.engine import Call, Engine
 from syncline.protocol.events import Notification, Progress, Reply, ServerRequest
@@ -29,11 +27,10 @@ from syncline.protocol.revisions import REPEATABLE, Identity, Revision, envelope
 from syncline.protocol.states import State, Step, advance
 from syncline.transport.base import Outgoing, Transport
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
+from .waiter import Owner, Waiter
 
-    #: Called with progress, total and message.
-    OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
+if TYPE_CHECKING:
+    from .waiter import OnProgress
 
 #: Seconds for telling the server that a call was given up; for answering what it asks; for undoing a failed start.
 COURTESY = 0.5
@@ -43,17 +40,6 @@ UNDOING = 1.0
 EXCERPT = 100
 #: Work that waits for a lane: user callbacks that are not keeping up, replies that cannot be written.
 LANE_LIMIT = 256
-
-
-@dataclass(eq=False)
-class Waiter:
-    """The caller of one request. ``since`` is the latest finding from before it."""
-
-    deadline: Deadline
-    on_progress: OnProgress | None
-    since: Finding | None = None
-    slot: ReplySlot[Reply | Progress] = field(default_factory=ReplySlot)
-    failure: BaseException | None = None
 
 
 class Connection:
@@ -80,7 +66,7 @@ class Connection:
         self.log_level: str | None = None
         self.findings = findings
         self.lock = new_lock()
-        self.engine: Engine[Waiter] = Engine(pending_limit)
+        self.engine: Engine[Owner] = Engine(pending_limit)
         self.state = State.NEW
         self.transport = make_transport()
         self._make_transport = make_transport
@@ -173,39 +159,67 @@ class Connection:
         further HTTP headers.
         """
         waiter = Waiter(deadline, on_progress, self.findings.last)
-        with self.lock:
-            if revision is None:
-                self._refuse_unless_ready(method)
-            else:
-                self._refuse_if_ended(method)
-            call = self.engine.start_call(method, waiter)
-            revision = revision or self.engine.revision
-        assert revision is not None
+        call, message = self.prepare(method, params, waiter, revision=revision, meta=meta, mirrored=mirrored)
         try:
-            token = call.id if on_progress is not None or method == "tools/call" else None
-            filled = envelope(
-                revision, self.identity, params, meta=meta, progress_token=token, log_level=self.log_level
-            )
-            message = Outgoing(
-                jsonrpc.encode_request(call.id, method, filled),
-                "request",
-                method,
-                call.id,
-                self._headers(revision, method, params, mirrored),
-                method in REPEATABLE,
-            )
-            if self._trace is not None:
-                self._trace("sent", self.name, message.frame)
-            self.transport.send(message, deadline)
-            reply = self._wait(waiter)
+            self.put(message, deadline)
+            reply = waiter.wait()
         except BaseException as error:
-            reply = self._give_up(call, error, revision)
+            reply = self._give_up(call, waiter, error, message)
         if reply.tolerated is not None:
             self.findings.record(reply.tolerated, method, f"id {call.id}")
         if reply.error is not None:
             raise reply.error.at(self.name, method, call.id)
         assert reply.result is not None
         return reply.result
+
+    def prepare(
+        self,
+        method: str,
+        params: Mapping[str, object] | None,
+        owner: Owner,
+        *,
+        revision: Revision | None = None,
+        meta: Mapping[str, object] | None = None,
+        mirrored: Mapping[str, str] | None = None,
+        stream: bool = False,
+    ) -> tuple[Call[Owner], Outgoing]:
+        """Register a request, and the message that will make it. Its owner must see to its end, with ``forsake()``."""
+        with self.lock:
+            if revision is None:
+                self._refuse_unless_ready()
+            else:
+                self._refuse_if_ended()
+            call = self.engine.start_call(method, owner, stream=stream)
+            revision = revision or self.engine.revision
+        assert revision is not None
+        reports = method == "tools/call" or (isinstance(owner, Waiter) and owner.on_progress is not None)
+        try:
+            token = call.id if reports else None
+            filled = envelope(
+                revision, self.identity, params, meta=meta, progress_token=token, log_level=self.log_level
+            )
+            frame = jsonrpc.encode_request(call.id, method, filled)
+            extra = self._headers(revision, method, params, mirrored)
+        except BaseException:
+            with self.lock:
+                self.engine.abandon(call)
+            raise
+        return call, Outgoing(frame, "request", method, call.id, extra, method in REPEATABLE)
+
+    def put(self, message: Outgoing, deadline: Deadline) -> None:
+        """Send a prepared message; see ``Transport.send`` for what that waits for."""
+        if self._trace is not None:
+            self._trace("sent", self.name, message.frame)
+        self.transport.send(message, deadline)
+
+    def forsake(self, call: Call[Owner], message: Outgoing) -> bool:
+        """Give a request up and tell the server; its send ends too. False if its end has been decided before."""
+        with self.lock:
+            ours = self.engine.abandon(call)
+        if ours:
+            self._cancel(call)
+            self.transport.abandon(message)
+        return ours
 
     def notify(
         self,
@@ -242,11 +256,13 @@ class Connection:
             if isinstance(event, Reply):
                 assert call is not None
                 answered = answered or call.id == own
-                call.owner.slot.put(event)
+                call.owner.reply(event)
             elif isinstance(event, Progress):
                 assert call is not None
-                answered = self._progress(event, call, own) or answered
+                answered = call.owner.progress(event, call.id == own) or answered
             elif isinstance(event, Notification):
+                if call is not None:
+                    call.owner.notice(event)
                 self._on_notification(event)
             elif isinstance(event, ServerRequest):
                 self._outbox.submit(lambda request=event: self._respond(request))  # type: ignore[misc]
@@ -297,18 +313,6 @@ class Connection:
         standard = headers.standard_headers(method, params, revision.name)
         return {**standard, **mirrored} if mirrored else standard
 
-    def _wait(self, waiter: Waiter) -> Reply:
-        while True:
-            if waiter.failure is not None:
-                raise waiter.failure
-            event = waiter.slot.take(waiter.deadline)
-            if event is None:
-                raise RequestTimeout(f"no answer within {_seconds(waiter.deadline)}{self._instead(waiter)}")
-            if isinstance(event, Reply):
-                return event
-            if waiter.on_progress is not None:
-                waiter.on_progress(event.progress, event.total, event.message)
-
     def _instead(self, waiter: Waiter) -> str:
         """What the server sent while no answer came; while opening also what it wrote to standard error."""
         last, opening = self.findings.last, self.state is State.OPENING
@@ -318,49 +322,34 @@ class Connection:
             told = f"; what came instead: {last.code}, {last.place}: {excerpt}"
         return told + (last_words(self.transport.stderr_tail) if opening else "")
 
-    def _give_up(self, call: Call[Waiter], error: BaseException, revision: Revision) -> Reply:
+    def _give_up(self, call: Call[Owner], waiter: Waiter, error: BaseException, message: Outgoing) -> Reply:
         """End a call that failed on our side; its answer after all, if that was on its way already."""
-        with self.lock:
-            ours = self.engine.abandon(call)
-        if not ours and isinstance(error, SynclineError):
-            while True:
-                event = call.owner.slot.take(Deadline(COURTESY))
-                if event is None:
-                    break
-                if isinstance(event, Reply):
-                    return event
-        if ours and (isinstance(error, RequestTimeout) or not isinstance(error, SynclineError)):
-            self._cancel(call, revision)
+        if isinstance(error, RequestTimeout):
+            error.message += self._instead(waiter)
+        expected = isinstance(error, SynclineError)
+        if not expected or isinstance(error, RequestTimeout):
+            ours = self.forsake(call, message)
+        else:
+            with self.lock:
+                ours = self.engine.abandon(call)
         if isinstance(error, SynclineError):
+            late = None if ours else waiter.late(COURTESY)
+            if late is not None:
+                return late
             error.at(self.name, call.method, call.id)
         raise error
 
-    def _cancel(self, call: Call[Waiter], revision: Revision) -> None:
+    def _cancel(self, call: Call[Owner]) -> None:
         """Tell the server, where there is a message for it: the stateless era over HTTP just drops the stream."""
-        if call.method in ("initialize", "server/discover") or self._ended is not None:
-            return
+        revision = self.engine.revision
+        if revision is None or self._ended is not None:
+            return  # neither initialize nor discovery is ever cancelled
         if revision.era == "stateless" and not self.transport.shared:
             return
         method = "notifications/cancelled"
         frame = jsonrpc.encode_notification(method, {"requestId": call.id, "reason": "the caller gave up"})
         message = Outgoing(frame, "notification", method, headers=self._headers(revision, method, None))
         self._outbox.submit(lambda: self._send_quietly(message, COURTESY))
-
-    def _progress(self, event: Progress, call: Call[Waiter], own: int | None) -> bool:
-        """Report progress: here if this is the caller's own thread, else there. True if the callback ended the call."""
-        waiter = call.owner
-        waiter.deadline.extend()
-        if waiter.on_progress is None:
-            return False
-        if call.id != own:
-            waiter.slot.put(event)
-            return False
-        try:
-            waiter.on_progress(event.progress, event.total, event.message)
-        except BaseException as error:  # kept for the caller, who raises it
-            waiter.failure = error
-            return True
-        return False
 
     def _respond(self, request: ServerRequest) -> None:
         if request.method == "ping":
@@ -378,17 +367,15 @@ class Connection:
             logs.wire.info("%s: %s was not delivered: %s", self.name, message.method, error)
 
     def _send(self, message: Outgoing, deadline: Deadline) -> None:
-        if self._trace is not None:
-            self._trace("sent", self.name, message.frame)
         try:
-            self.transport.send(message, deadline)
+            self.put(message, deadline)
         except SynclineError as error:
             error.at(self.name, message.method)
             raise
 
-    def _end(self, calls: list[Call[Waiter]], error: SynclineError) -> None:
+    def _end(self, calls: list[Call[Owner]], error: SynclineError) -> None:
         for call in calls:
-            call.owner.slot.put(Reply(error=_again(error)))
+            call.owner.reply(Reply(error=_again(error)))
 
 
 def _again(error: SynclineError) -> SynclineError:
@@ -396,7 +383,3 @@ def _again(error: SynclineError) -> SynclineError:
     fresh = copy.copy(error)
     fresh.__cause__ = error.__cause__
     return fresh
-
-
-def _seconds(deadline: Deadline) -> str:
-    return "the time allowed" if deadline.seconds is None else f"{deadline.seconds:g} s"

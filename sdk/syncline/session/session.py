@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from syncline import logs
     from syncline.types import CallToolResult, LoggingMessageNotificationParams
 
-    from .connection import OnProgress
+    from .waiter import OnProgress
 
 
 class Session:

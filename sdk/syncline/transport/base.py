@@ -21,6 +21,7 @@ class Outgoing:
         id: Its JSON-RPC id; None for a notification.
         headers: HTTP headers that mirror the message (revision, method, name, parameters); other transports ignore them.
         repeatable: It may be sent again when a connection breaks before any byte of an answer came.
+        abandoned: Its sender has lost interest; set by ``Transport.abandon()``.
     """
 
     frame: bytes
@@ -29,6 +30,7 @@ class Outgoing:
     id: int | str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = False
+    abandoned: bool = False
 
 
 class Sink(Protocol):
@@ -78,6 +80,9 @@ class Transport(Protocol):
         Raises ``RequestTimeout`` at the deadline, ``TransportError`` if the way is broken, ``ConnectionClosed`` after
         ``close()``, which also ends a send that is blocked.
         """
+
+    def abandon(self, message: Outgoing) -> None:
+        """The sender of a request has lost interest: end its send, if that is blocked on the answer. From any thread."""
 
     def close(self, deadline: Deadline) -> None:
         """Give everything back and end what is blocked; idempotent, from any thread, done by the deadline."""

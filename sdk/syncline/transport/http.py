@@ -154,6 +154,10 @@ class HttpTransport:
             error.at(self._name, message.method, message.id)
             raise
 
+    def abandon(self, message: Outgoing) -> None:
+        """End the send of a message, wherever it is blocked."""
+        self._exchanges.abandon(message)
+
     def close(self, deadline: Deadline) -> None:
         """End the sends that are blocked in other threads, end the session, close the connections."""
         if not self._exchanges.abort():
@@ -236,7 +240,7 @@ class HttpTransport:
         """Send one request, once more if a connection that had served before turns out to be dead."""
         repeatable = message.repeatable
         while True:
-            exchange = self._exchanges.begin(deadline, self._connect_timeout)
+            exchange = self._exchanges.begin(deadline, self._connect_timeout, message)
             try:
                 return self._http.open("POST", url, headers, message.frame, exchange), exchange
             except BaseException as error:

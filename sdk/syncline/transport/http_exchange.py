@@ -12,13 +12,16 @@ import contextlib
 import os
 import socket
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from urllib3.util import Timeout
 
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.errors import ConnectionClosed, ForkedConnection
+
+if TYPE_CHECKING:
+    from .base import Outgoing
 
 #: Seconds that stand for "no limit"; a socket refuses more than 24 days.
 FOREVER = 1e6
@@ -35,15 +38,19 @@ class Exchange(Timeout):
 
     Attributes:
         deadline: When it must be over; may be replaced or extended while it runs.
+        message: What it is for; None for what is not a message.
         connected: There was a connection, so something may have been sent; None while nobody knows.
         reused: The connection had served before.
         answered: Bytes of an answer have arrived.
         ended: The server has ended the connection.
     """
 
-    def __init__(self, deadline: Deadline, connect_timeout: float | None, table: Exchanges) -> None:
+    def __init__(
+        self, deadline: Deadline, connect_timeout: float | None, table: Exchanges, message: Outgoing | None = None
+    ) -> None:
         super().__init__()
         self.deadline = deadline
+        self.message = message
         self.table = table
         self.connect_limit = connect_timeout
         self.connected: bool | None = None
@@ -132,12 +139,21 @@ class Exchanges:
         """Whether no further exchange may begin."""
         return self._closed is not None
 
-    def begin(self, deadline: Deadline, connect_timeout: float | None, farewell: bool = False) -> Exchange:
-        """A new exchange. Raises ``ConnectionClosed`` after ``abort()``, except for a farewell."""
-        exchange = Exchange(deadline, connect_timeout, self)
+    def begin(
+        self,
+        deadline: Deadline,
+        connect_timeout: float | None,
+        message: Outgoing | None = None,
+        *,
+        farewell: bool = False,
+    ) -> Exchange:
+        """A new exchange. Raises ``ConnectionClosed`` after ``abort()``, except for a farewell, and after ``abandon()``."""
+        exchange = Exchange(deadline, connect_timeout, self, message)
         with self.lock:
             if self._closed is not None and not farewell:
                 raise self._closed("the client is closed")
+            if message is not None and message.abandoned:
+                raise ConnectionClosed("the request was given up")
             self._running.add(exchange)
         return exchange
 
@@ -145,6 +161,14 @@ class Exchanges:
         """It is over, one way or the other."""
         with self.lock:
             self._running.discard(exchange)
+
+    def abandon(self, message: Outgoing) -> None:
+        """End the exchange that is under way for a message, and let no other one begin for it."""
+        with self.lock:
+            message.abandoned = True
+            for exchange in self._running:
+                if exchange.message is message:
+                    exchange.abort()
 
     def opened(self, sock: object) -> None:
         """Remember an open socket for as long as it lives."""

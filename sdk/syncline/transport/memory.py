@@ -46,6 +46,9 @@ class MemoryTransport:
             self._check()
             self._inbox.put(message.frame)
 
+    def abandon(self, message: Outgoing) -> None:
+        """Nothing: no send waits for an answer."""
+
     def close(self, deadline: Deadline) -> None:  # noqa: ARG002
         """End the conversation and tell the peer. Idempotent, from any thread, never blocks."""
         with self._state:
