@@ -77,7 +77,7 @@ class Channel:
         """The request has been answered: it is over."""
         self._slot.put(event)
 
-    def progress(self, event: Progress, here: bool) -> bool:
+    def progress(self, _event: Progress, _here: bool) -> bool:
         """Nothing: streams report no progress."""
         return False
 

@@ -31,7 +31,7 @@ class Owner(Protocol):
     def reply(self, event: Reply) -> None:
         """How the request ended; at most once."""
 
-    def progress(self, event: Progress, here: bool) -> bool:
+    def progress(self, event: Progress, here: bool, /) -> bool:
         """Progress; ``here`` says that this is the owner's own thread. True if the owner wants no more."""
         ...
 
