@@ -121,15 +121,19 @@ def envelope(
     params: Mapping[str, object] | None,
     *,
     meta: Mapping[str, object] | None = None,
+    extensions: Mapping[str, object] | None = None,
     progress_token: int | None = None,
     log_level: str | None = None,
 ) -> dict[str, object] | None:
-    """The ``params`` of a request as this revision wants them; what the protocol says in ``_meta`` wins over the caller."""
+    """The ``params`` of a request as this revision wants them; what the protocol says in ``_meta`` wins over the caller.
+
+    ``extensions`` are declared for this request besides what the identity declares (basic/extensions).
+    """
     said: dict[str, object] = dict(meta) if meta else {}
     if revision.era == "stateless":
         said[META + "protocolVersion"] = revision.name
         said[META + "clientInfo"] = identity.client_info
-        said[META + "clientCapabilities"] = identity.capabilities
+        said[META + "clientCapabilities"] = _with_extensions(identity.capabilities, extensions)
         if log_level is not None:
             said[META + "logLevel"] = log_level
     if progress_token is not None:
@@ -137,3 +141,12 @@ def envelope(
     if not said:
         return dict(params) if params is not None else None
     return {**(params or {}), "_meta": said}
+
+
+def _with_extensions(
+    capabilities: Mapping[str, object], extensions: Mapping[str, object] | None
+) -> Mapping[str, object]:
+    if not extensions:
+        return capabilities
+    declared = capabilities.get("extensions")
+    return {**capabilities, "extensions": {**(declared if isinstance(declared, Mapping) else {}), **extensions}}

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.slot import ReplySlot
-from syncline.concurrency.workers import Thread, join, spawn
+from syncline.concurrency.workers import join, spawn
 from syncline.errors import RequestTimeout, StreamOverflow, SynclineError
 from syncline.protocol.events import Notification, Progress, Reply
 
 if TYPE_CHECKING:
+    from syncline.concurrency.workers import Thread
     from .connection import Connection
 
 #: Seconds for the thread to end once its channel is closed; it may be in a callback.
@@ -31,6 +32,7 @@ class Channel:
         method: Its method.
         params: Its parameters, without the envelope.
         meta: What the caller puts into ``_meta``.
+        extensions: What is declared for this request (stateless era).
         on_notice: Called with each notification that belongs to it. May block, over HTTP for as long as it likes.
         on_end: Called once, with the reply that ended it, after the last notification; not after ``close()``.
         silence: Seconds without any notification after which it counts as lost; None for no limit.
@@ -44,6 +46,7 @@ class Channel:
         params: Mapping[str, object],
         *,
         meta: Mapping[str, object] | None = None,
+        extensions: Mapping[str, object] | None = None,
         on_notice: Callable[[Notification], None],
         on_end: Callable[[Reply], None],
         silence: float | None = None,
@@ -57,7 +60,9 @@ class Channel:
         self._queued = 0
         self._shared = connection.transport.shared
         self._slot: ReplySlot[Notification | Reply | None] = ReplySlot()
-        self._call, self._message = connection.prepare(method, params, self, meta=meta, stream=True)
+        self._call, self._message = connection.prepare(
+            method, params, self, meta=meta, extensions=extensions, stream=True
+        )
         self._thread: Thread = spawn(f"syncline:{connection.name}:stream-{self._call.id}", self._run)
 
     @property

@@ -151,15 +151,18 @@ class Connection:
         meta: Mapping[str, object] | None = None,
         on_progress: OnProgress | None = None,
         mirrored: Mapping[str, str] | None = None,
+        extensions: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
         """Send a request and wait for its result, as decoded JSON.
 
         Blocks until the answer, the deadline, or ``close()``. Progress is reported in the calling thread; what the
         callback raises ends the call. ``revision`` is given only while the connection is being opened. ``mirrored`` are
-        further HTTP headers.
+        further HTTP headers, ``extensions`` what is declared for this request only (stateless era).
         """
         waiter = Waiter(deadline, on_progress, self.findings.last)
-        call, message = self.prepare(method, params, waiter, revision=revision, meta=meta, mirrored=mirrored)
+        call, message = self.prepare(
+            method, params, waiter, revision=revision, meta=meta, mirrored=mirrored, extensions=extensions
+        )
         try:
             self.put(message, deadline)
             reply = waiter.wait()
@@ -181,6 +184,7 @@ class Connection:
         revision: Revision | None = None,
         meta: Mapping[str, object] | None = None,
         mirrored: Mapping[str, str] | None = None,
+        extensions: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> tuple[Call[Owner], Outgoing]:
         """Register a request, and the message that will make it. Its owner must see to its end, with ``forsake()``."""
@@ -196,7 +200,13 @@ class Connection:
         try:
             token = call.id if reports else None
             filled = envelope(
-                revision, self.identity, params, meta=meta, progress_token=token, log_level=self.log_level
+                revision,
+                self.identity,
+                params,
+                meta=meta,
+                extensions=extensions,
+                progress_token=token,
+                log_level=self.log_level,
             )
             frame = jsonrpc.encode_request(call.id, method, filled)
             extra = self._headers(revision, method, params, mirrored)

@@ -121,12 +121,13 @@ class Session:
         meta: Mapping[str, object] | None = None,
         on_progress: OnProgress | None = None,
         mirrored: Mapping[str, str] | None = None,
+        extensions: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
         """Send a request that the server offers, and wait for its complete result, as decoded JSON."""
         if not self.offers(method):
             problem = f"the server does not offer {CAPABILITY[method]}; client.request() sends it all the same"
             raise LocalProtocolError(problem).at(self.name, method)
-        return self.request(method, params, deadline, meta, on_progress, mirrored)
+        return self.request(method, params, deadline, meta, on_progress, mirrored, extensions)
 
     def request(
         self,
@@ -136,6 +137,7 @@ class Session:
         meta: Mapping[str, object] | None = None,
         on_progress: OnProgress | None = None,
         mirrored: Mapping[str, str] | None = None,
+        extensions: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
         """Send any request of this revision, and wait for its complete result, as decoded JSON."""
         if self._agreement is not None and not exists(method, self._agreement.revision.name):
@@ -143,12 +145,23 @@ class Session:
             raise LocalProtocolError(problem).at(self.name, method)
         if meta is not None:
             meta = json_object(meta, "meta", self.name, method)
-        exchange = self.connection.request
+
+        def exchange() -> dict[str, object]:
+            return self.connection.request(
+                method,
+                params,
+                deadline,
+                meta=meta,
+                on_progress=on_progress,
+                mirrored=mirrored,
+                extensions=extensions,
+            )
+
         try:
-            raw = exchange(method, params, deadline, meta=meta, on_progress=on_progress, mirrored=mirrored)
+            raw = exchange()
         except UnsupportedRevision as error:
             self._switch(error)
-            raw = exchange(method, params, deadline, meta=meta, on_progress=on_progress, mirrored=mirrored)
+            raw = exchange()
         if self.agreement.revision.era == "stateless":
             self._require_complete(method, raw)
         return raw
