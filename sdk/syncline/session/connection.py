@@ -190,9 +190,9 @@ class Connection:
         """Register a request, and the message that will make it. Its owner must see to its end, with ``forsake()``."""
         with self.lock:
             if revision is None:
-                self._refuse_unless_ready()
+                self._refuse_unless_ready(method)
             else:
-                self._refuse_if_ended()
+                self._refuse_if_ended(method)
             call = self.engine.start_call(method, owner, stream=stream)
             revision = revision or self.engine.revision
         assert revision is not None
