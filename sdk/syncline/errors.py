@@ -22,11 +22,20 @@
     │     └─ UnexpectedMessage            a message that has no place here
     ├─ ServerError                        a JSON-RPC error answer, by code:
     │  ├─ MethodNotFound, InvalidParams, ResourceNotFound, UnsupportedRevision,
-    │  └─ HeaderMismatch, MissingCapability, UrlElicitationRequired
+    │  ├─ HeaderMismatch, MissingCapability, UrlElicitationRequired
+    │  └─ EventError                      of the Events extension, by a code table of its own:
+    │     └─ EventNotFound, EventForbidden, EventsExhausted, EventUnsupported, CallbackEndpointError
     ├─ StreamError                        a stream that ended badly
-    │  └─ StreamOverflow                  more was waiting than is kept
+    │  ├─ StreamOverflow                  more was waiting than is kept
+    │  ├─ StreamTerminated                an event subscription is over
+    │  ├─ SubscriptionLimit               as many are open as may be
+    │  └─ NoCompatibleDelivery            an event type is not delivered in a way that can be had here
+    ├─ ConcurrencyError (RuntimeError)    two threads take from one stream at the same time
     ├─ ListingLimit                       a listing went over one of ``Limits``
     ├─ InputRequired                      the server asks for input before it goes on
+    ├─ TaskError                          a task that came to no result
+    │  ├─ TaskCancelled                   it was stopped
+    │  └─ TaskExpired                     the server does not keep it any more
     ├─ ToolError                          ``result.raise_for_error()`` on a failed tool
     └─ AuthError
        └─ AuthRequired                    the server wants credentials
@@ -37,6 +46,7 @@ Errors are never grouped. Each names the server, the method and the request id w
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +87,12 @@ class SynclineError(Exception):
         if self.request_id is None:
             self.request_id = request_id
         return self
+
+    def again(self) -> Self:
+        """A copy to raise in another thread, so that threads do not share a traceback."""
+        fresh = copy.copy(self)
+        fresh.__cause__ = self.__cause__
+        return fresh
 
     def __str__(self) -> str:
         where = [part for part in (self.server, self.method) if part]
@@ -290,12 +306,60 @@ def server_error(code: int, message: str, data: object = None, status: int | Non
     return SERVER_ERRORS.get(code, ServerError)(message, code=code, data=data, status=status)
 
 
+class EventError(ServerError):
+    """An error of the Events extension. Its codes mean this in answers about events only (SEP-3415, errors)."""
+
+
+class EventNotFound(EventError):
+    """The server has no such event type, or no such webhook subscription (``data["kind"]``)."""
+
+
+class EventForbidden(EventError):
+    """Whoever we are may not watch this, or not any more."""
+
+
+class EventsExhausted(EventError):
+    """The server has as many subscriptions as it allows (``data["limit"]``)."""
+
+
+class EventUnsupported(EventError):
+    """The server does not do this with the event type, or the type has changed (``data["reason"]``)."""
+
+
+class CallbackEndpointError(EventError):
+    """The server does not reach the webhook, or got no challenge back from it (``data["reason"]``)."""
+
+
 class StreamError(SynclineError):
     """A subscription or an event stream has ended, and not because it was closed."""
 
 
 class StreamOverflow(StreamError):
     """More was waiting to be taken than is kept; the stream was given up, its neighbours were not."""
+
+
+class StreamTerminated(StreamError):
+    """An event subscription is over: the server ended it, or it cannot be had again.
+
+    Attributes:
+        error: Why, where that is known: what the server said, or what the last attempt ran into.
+    """
+
+    def __init__(self, message: str, *, error: SynclineError | None = None) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+class SubscriptionLimit(StreamError):
+    """As many streams are open as ``Limits.subscriptions`` allows; polling has no such limit."""
+
+
+class NoCompatibleDelivery(StreamError):
+    """The event type is not delivered in any way that can be had here."""
+
+
+class ConcurrencyError(SynclineError, RuntimeError):
+    """Two threads take from one stream at the same time, so that neither would see all of it. Also a ``RuntimeError``."""
 
 
 class ListingLimit(SynclineError):
@@ -314,6 +378,26 @@ class InputRequired(SynclineError):
         super().__init__(message)
         self.requests = dict(requests)
         self.request_state = request_state
+
+
+class TaskError(SynclineError):
+    """A task came to no result.
+
+    Attributes:
+        task_id: The task's name at the server.
+    """
+
+    def __init__(self, message: str, *, task_id: str) -> None:
+        super().__init__(message)
+        self.task_id = task_id
+
+
+class TaskCancelled(TaskError):
+    """The task was stopped before it finished."""
+
+
+class TaskExpired(TaskError):
+    """The server does not know the task, or not any more: the time for which it is kept has passed."""
 
 
 class ToolError(SynclineError):
