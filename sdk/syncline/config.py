@@ -76,6 +76,10 @@ class Limits:
         items: Items of one listing, all pages together.
         cursor_bytes: One pagination cursor.
         pending_calls: Calls that wait for an answer at the same time.
+        subscriptions: Event streams that are open at the same time; each has a thread, and over HTTP a socket.
+        notification_bytes: One event. A larger one is left out, with a finding and an ``error`` item in its place.
+        pending_bytes: Events that wait to be taken from one stream. Over HTTP the server is slowed down; a stream over a
+            shared channel (stdio) that has more than this waiting is terminated.
     """
 
     message_bytes: int | None = 256 << 20
@@ -84,6 +88,9 @@ class Limits:
     items: int = 65_536
     cursor_bytes: int = 65_536
     pending_calls: int = 1024
+    subscriptions: int = 64
+    notification_bytes: int = 1 << 20
+    pending_bytes: int = 2 << 20
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
