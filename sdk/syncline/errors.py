@@ -28,6 +28,7 @@
     ├─ StreamError                        a stream that ended badly
     │  ├─ StreamOverflow                  more was waiting than is kept
     │  ├─ StreamTerminated                an event subscription is over
+    │  ├─ AccessChanged                   the account is another one now, or the server was removed
     │  ├─ SubscriptionLimit               as many are open as may be
     │  └─ NoCompatibleDelivery            an event type is not delivered in a way that can be had here
     ├─ ConcurrencyError (RuntimeError)    two threads take from one stream at the same time
@@ -348,6 +349,10 @@ class StreamTerminated(StreamError):
     def __init__(self, message: str, *, error: SynclineError | None = None) -> None:
         super().__init__(message)
         self.error = error
+
+
+class AccessChanged(StreamError):
+    """The stream was opened for somebody else than we are now, or its server was removed."""
 
 
 class SubscriptionLimit(StreamError):
