@@ -76,6 +76,7 @@ class Limits:
         items: Items of one listing, all pages together.
         cursor_bytes: One pagination cursor.
         pending_calls: Calls that wait for an answer at the same time.
+        input_rounds: How often a server may ask for input during one call (2026-07-28).
         subscriptions: Event streams that are open at the same time; each has a thread, and over HTTP a socket.
         notification_bytes: One event. A larger one is left out, with a finding and an ``error`` item in its place.
         pending_bytes: Events that wait to be taken from one stream. Over HTTP the server is slowed down; a stream over a
@@ -88,6 +89,7 @@ class Limits:
     items: int = 65_536
     cursor_bytes: int = 65_536
     pending_calls: int = 1024
+    input_rounds: int = 10
     subscriptions: int = 64
     notification_bytes: int = 1 << 20
     pending_bytes: int = 2 << 20
@@ -96,6 +98,49 @@ class Limits:
         for name, value in vars(self).items():
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ConfigError(f"Limits.{name} must be a positive whole number, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before trying again: ``base`` seconds, times ``factor`` each time, at most ``cap``.
+
+    ``jitter`` takes up to half of that away by chance, so that many clients do not come back together.
+    """
+
+    base: float = 0.25
+    factor: float = 2
+    cap: float = 30
+    jitter: bool = True
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """What is tried again after it failed, by cause. All attempts share the deadline of the call.
+
+    Attributes:
+        connect: Attempts to open a connection over HTTP. A program is started once.
+        list: Attempts of a request that changes nothing: lists, reads, prompts, completion, ping.
+        resend: Whether a tool call whose connection broke after it was sent may be sent again. ``never`` (default) raises
+            ``OutcomeUnknown``; ``annotated`` trusts the tool's ``readOnlyHint`` and ``idempotentHint``, as last listed; a
+            function of the tool's name decides by itself.
+        backoff: The pauses between attempts, where the server asks for none.
+        statuses: HTTP statuses after which a request that changes nothing is tried again.
+        restart: How often a server that went away is reconnected to, with the backoff, before a call fails; 0 leaves that
+            to ``client.reconnect()``.
+    """
+
+    connect: int = 3
+    list: int = 3
+    resend: Literal["never", "annotated"] | Callable[[str], bool] = "never"
+    backoff: Backoff = field(default_factory=Backoff)
+    statuses: tuple[int, ...] = (408, 429, 500, 502, 503, 504)
+    restart: int = 0
+
+    def __post_init__(self) -> None:
+        if self.connect < 1 or self.list < 1 or self.restart < 0:
+            raise ConfigError("RetryPolicy counts attempts: connect and list are at least 1, restart is at least 0")
+        if not callable(self.resend) and self.resend not in ("never", "annotated"):
+            raise ConfigError(f"RetryPolicy.resend is never, annotated or a function, not {self.resend!r}")
 
 
 @dataclass(frozen=True, repr=False)
