@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from syncline import logs
 from syncline.concurrency import lifecycle
+from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.workers import Lane
@@ -69,6 +70,7 @@ class Connection:
         self.engine: Engine[Owner] = Engine(pending_limit)
         self.state = State.NEW
         self.transport = make_transport()
+        self.ending = CancelToken()  # for what waits, but not for an answer
         self._make_transport = make_transport
         self._on_notification = on_notification
         self._trace = trace
@@ -99,6 +101,7 @@ class Connection:
                 raise ConnectionClosed("the client was closed while it was being opened")
             self.transport = fresh
             self._ended = None
+            self.ending = CancelToken()
         fresh.start(self, deadline)
 
     def ready(self, revision: Revision) -> None:
@@ -116,6 +119,7 @@ class Connection:
             self._ended = self._ended or ConnectionClosed("the client was closed")
             calls = self.engine.drain()
         self._end(calls, self._ended)
+        self.ending.cancel(self._ended)
         self._outbox.stop(deadline.sooner(COURTESY))
         self.transport.close(deadline)
         self._callbacks.stop(deadline)
@@ -294,6 +298,7 @@ class Connection:
             calls = self.engine.drain()
             transport = self.transport
         self._end(calls, error)
+        self.ending.cancel(error)
         self._outbox.submit(lambda: transport.close(Deadline(ANSWERING)))  # a dead server's children end with it
 
     # Inside
@@ -301,7 +306,7 @@ class Connection:
     def _refuse_if_ended(self, method: str | None = None) -> None:
         """Requires the lock."""
         if self._ended is not None:
-            raise _again(self._ended).at(self.name, method)
+            raise self._ended.again().at(self.name, method)
 
     def _refuse_unless_ready(self, method: str) -> None:
         """Requires the lock."""
@@ -385,11 +390,4 @@ class Connection:
 
     def _end(self, calls: list[Call[Owner]], error: SynclineError) -> None:
         for call in calls:
-            call.owner.reply(Reply(error=_again(error)))
-
-
-def _again(error: SynclineError) -> SynclineError:
-    """A copy to raise, so that threads do not share a traceback."""
-    fresh = copy.copy(error)
-    fresh.__cause__ = error.__cause__
-    return fresh
+            call.owner.reply(Reply(error=error.again()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from syncline.concurrency.deadline import Deadline
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from syncline.types import CallToolResult, LoggingMessageNotificationParams
 
     from .waiter import OnProgress
+
+#: The only result that a request has without an extension.
+COMPLETE = ("complete",)
 
 
 class Session:
@@ -122,12 +125,13 @@ class Session:
         on_progress: OnProgress | None = None,
         mirrored: Mapping[str, str] | None = None,
         extensions: Mapping[str, object] | None = None,
+        accepts: Collection[str] = COMPLETE,
     ) -> dict[str, object]:
-        """Send a request that the server offers, and wait for its complete result, as decoded JSON."""
+        """Send a request that the server offers, and wait for its result; see ``request``."""
         if not self.offers(method):
             problem = f"the server does not offer {CAPABILITY[method]}; client.request() sends it all the same"
             raise LocalProtocolError(problem).at(self.name, method)
-        return self.request(method, params, deadline, meta, on_progress, mirrored, extensions)
+        return self.request(method, params, deadline, meta, on_progress, mirrored, extensions, accepts)
 
     def request(
         self,
@@ -138,8 +142,12 @@ class Session:
         on_progress: OnProgress | None = None,
         mirrored: Mapping[str, str] | None = None,
         extensions: Mapping[str, object] | None = None,
+        accepts: Collection[str] = COMPLETE,
     ) -> dict[str, object]:
-        """Send any request of this revision, and wait for its complete result, as decoded JSON."""
+        """Send any request of this revision, and wait for its result, as decoded JSON.
+
+        ``accepts`` are the values of ``resultType`` that the caller can use: those that ``extensions`` add, too.
+        """
         if self._agreement is not None and not exists(method, self._agreement.revision.name):
             problem = f"{method} does not exist in revision {self._agreement.revision.name}"
             raise LocalProtocolError(problem).at(self.name, method)
@@ -163,7 +171,7 @@ class Session:
             self._switch(error)
             raw = exchange()
         if self.agreement.revision.era == "stateless":
-            self._require_complete(method, raw)
+            self._require_accepted(method, raw, accepts)
         return raw
 
     def set_log_level(self, level: str, deadline: Deadline) -> None:
@@ -201,9 +209,9 @@ class Session:
             raise error
         self.connection.engine.revision = REVISIONS[common[0]]
 
-    def _require_complete(self, method: str, raw: dict[str, object]) -> None:
+    def _require_accepted(self, method: str, raw: dict[str, object], accepts: Collection[str]) -> None:
         kind = codec.result_type(raw)
-        if kind == "complete":
+        if kind in accepts:
             return
         if kind != "input_required":
             raise InvalidResult(f"unknown resultType {kind!r}", raw=raw, errors=["resultType"]).at(self.name, method)

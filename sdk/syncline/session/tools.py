@@ -51,6 +51,14 @@ class ToolBook:
             mirrors = self._mirrors[name] = headers.mirrors(tool.input_schema)
         return headers.mirrored(mirrors, arguments) if mirrors else {}
 
+    def task_support(self, name: str) -> str | None:
+        """``execution.taskSupport`` of a tool (2025-11-25), ``forbidden`` where it says nothing; None if it was never listed."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return None
+        execution = (tool.model_extra or {}).get("execution")
+        return str(execution.get("taskSupport", "forbidden")) if isinstance(execution, dict) else "forbidden"
+
     def check(self, name: str, result: CallToolResult) -> None:
         """Hold a result against the tool's output schema; ``InvalidResult`` if it does not fit.
 

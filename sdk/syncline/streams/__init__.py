@@ -1,0 +1,1 @@
+"""What goes on after a request was answered: each stands on a session and knows no client."""
