@@ -14,8 +14,8 @@ from syncline.session.session import json_object
 
 if TYPE_CHECKING:
     from syncline.config import Timeouts
-    from syncline.session.waiter import OnProgress
     from syncline.session.session import Session
+    from syncline.session.waiter import OnProgress
     from syncline.types import (
         CallToolResult,
         CompleteResult,
@@ -82,7 +82,8 @@ class Verbs:
         server reports progress, which also starts the timeout again (up to ``Timeouts.call_total``). ``meta`` goes to
         ``params._meta``. Where the tool was listed before and has an output schema, the structured content is held against
         it (``validate_output`` of the client); ``InvalidResult`` then has the result as ``raw``.
-        The call is never sent a second time behind your back.
+        The call is sent once more if the server did not process it (nothing was sent, or the session had expired); never if
+        it may have run, which raises ``OutcomeUnknown``, unless ``RetryPolicy.resend`` allows it.
         """
         if not isinstance(name, str):
             raise LocalProtocolError(f"the name of a tool is text, not {type(name).__name__}").at(
@@ -92,18 +93,26 @@ class Verbs:
         if arguments is not None:
             params["arguments"] = self._json(arguments, "arguments", "tools/call")
         deadline = self._session.deadline(timeout)
-        try:
-            raw = self._session.call(
-                "tools/call", params, deadline, meta, on_progress, self._session.book.mirrored(name, arguments)
+
+        def call() -> dict[str, object]:
+            return self._session.call(
+                "tools/call",
+                params,
+                deadline,
+                meta,
+                on_progress,
+                self._session.book.mirrored(name, arguments),
+                repeatable=self._session.may_resend(name),
             )
+
+        try:
+            raw = call()
         except HeaderMismatch:
             # The server refused before running it: our picture of the tool is out of date (specification, transports).
             if not self._session.book.mirroring:
                 raise
             self._list("tools/list", deadline.remaining(), cache=False)
-            raw = self._session.call(
-                "tools/call", params, deadline, meta, on_progress, self._session.book.mirrored(name, arguments)
-            )
+            raw = call()
         result = cast("CallToolResult", self._session.lift("tools/call", raw))
         self._session.check_output(name, result)
         return result
@@ -151,9 +160,11 @@ class Verbs:
     def subscribe_resource(self, uri: str, *, timeout: float | Timeouts | None = None) -> None:
         """Ask for ``notifications/resources/updated`` about a resource (handshake revisions)."""
         self._session.call("resources/subscribe", {"uri": str(uri)}, self._session.deadline(timeout))
+        self._session.subscribed(str(uri), True)
 
     def unsubscribe_resource(self, uri: str, *, timeout: float | Timeouts | None = None) -> None:
         """Take ``subscribe_resource`` back (handshake revisions)."""
+        self._session.subscribed(str(uri), False)
         self._session.call("resources/unsubscribe", {"uri": str(uri)}, self._session.deadline(timeout))
 
     # Prompts and completion

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overlo
 from syncline import logs
 from syncline.api import Verbs
 from syncline.concurrency.workers import spawn
-from syncline.config import HttpServer, Limits, StdioServer, Timeouts, as_server
+from syncline.config import HttpServer, Limits, RetryPolicy, StdioServer, Timeouts, as_server
 from syncline.errors import ConfigError, InvalidResult
 from syncline.protocol import codec
 from syncline.protocol.revisions import Identity, known_revision
+from syncline.session.handlers import Handlers
 from syncline.session.session import Session, json_object
 from syncline.version import VERSION
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from syncline.findings import Finding
     from syncline.logs import TraceLike
     from syncline.protocol.events import Notification
+    from syncline.session.handlers import OnElicitation, OnSampling, Roots
     from syncline.session.waiter import OnProgress
     from syncline.transport.base import Transport
     from syncline.types import CallToolResult, Implementation, LoggingMessageNotificationParams, ServerCapabilities
@@ -40,8 +42,12 @@ if TYPE_CHECKING:
 
         timeout: TimeoutLike
         protocol_version: str
+        retry: RetryPolicy
         limits: Limits
         auth: AuthBase | None
+        on_elicitation: OnElicitation | None
+        on_sampling: OnSampling | None
+        roots: Roots | Callable[[], Roots] | None
         on_log: Callable[[LoggingMessageNotificationParams], object] | None
         on_notification: Callable[[Notification], object] | None
         validate_output: Literal["raise", "warn", "off"]
@@ -63,8 +69,17 @@ class Client(Verbs):
             limit unless you take it away.
         protocol_version: ``auto`` finds out what the server speaks. A date pins the era: 2024-11-05 to 2025-11-25 offer
             that revision in the handshake, 2026-07-28 does without one and never falls back.
+        retry: What is tried again after it failed.
         limits: How much is taken from the server before it is an error.
         auth: Any ``requests`` authentication object, for HTTP.
+        on_elicitation: Called with an ``ElicitRequest`` when the server asks a person something. Return the filled-in form
+            (what is left out gets the form's defaults), True for a URL that is agreed to, None to decline; raise ``Cancel``
+            to cancel. See ``terminal_prompts()``.
+        on_sampling: Called with ``types.CreateMessageRequestParams`` when the server wants a model to say something. Return
+            its words, or a whole ``CreateMessageResult``; None refuses.
+        roots: Folders that the server may know of, or a function that returns them. All three may block, and may call this
+            client; what is not given is declined and not declared. In the handshake era they run on threads of their own,
+            and the clocks of the calls that wait for them stand still; in the stateless one, in the calling thread.
         on_log: Called with each log message of the server; by default they go to the logger ``syncline.server``.
         on_notification: Called with each notification. Both callbacks run in order on a thread of their own; one that is
             too slow loses the oldest.
@@ -76,14 +91,24 @@ class Client(Verbs):
             ``SYNCLINE_TRACE`` does the same.
     """
 
+    def __new__(cls, server: ServerLike | Transport, **options: Any) -> Self:
+        """Keep what it is made of, for those who make another one like it."""
+        self = super().__new__(cls)
+        self._recipe = server, options
+        return self
+
     def __init__(
         self,
         server: ServerLike | Transport,
         *,
         timeout: TimeoutLike = None,
         protocol_version: str = "auto",
+        retry: RetryPolicy | None = None,
         limits: Limits | None = None,
         auth: AuthBase | None = None,
+        on_elicitation: OnElicitation | None = None,
+        on_sampling: OnSampling | None = None,
+        roots: Roots | Callable[[], Roots] | None = None,
         on_log: Callable[[LoggingMessageNotificationParams], object] | None = None,
         on_notification: Callable[[Notification], object] | None = None,
         validate_output: Literal["raise", "warn", "off"] = "raise",
@@ -96,11 +121,12 @@ class Client(Verbs):
         if validate_output not in ("raise", "warn", "off"):
             raise ConfigError(f"validate_output is raise, warn or off, not {validate_output!r}")
         timeouts, bounds = Timeouts.of(timeout), limits or Limits()
+        name, era_key, make = _transports(server, auth, timeouts, bounds)
+        handlers = Handlers(name, on_elicitation, on_sampling, roots)
         identity = Identity(
             json_object(client_info or {"name": "syncline", "version": VERSION}, "client_info"),
-            json_object(capabilities or {}, "capabilities"),
+            json_object(handlers.declared(capabilities or {}), "capabilities"),
         )
-        name, era_key, make = _transports(server, auth, timeouts, bounds)
         self._trace = logs.trace_to(trace)
         super().__init__(
             Session(
@@ -111,6 +137,8 @@ class Client(Verbs):
                 identity=identity,
                 timeouts=timeouts,
                 limits=bounds,
+                handlers=handlers,
+                retry=retry or RetryPolicy(),
                 validate_output=validate_output,
                 on_log=on_log,
                 on_notification=on_notification,
@@ -137,6 +165,15 @@ class Client(Verbs):
         self._session.close()
         if self._trace is not None:
             self._trace.close()
+
+    def reconnect(self) -> Self:
+        """A new connection in the place of one that was lost; log level and resource subscriptions are set again on it.
+
+        Blocks for ``Timeouts.startup`` at most. Raises as ``open()`` does, and ``ConnectionClosed`` after ``close()``. What
+        waited for an answer when the connection was lost has been told so, and is not repeated.
+        """
+        self._session.reconnect()
+        return self
 
     def __enter__(self) -> Self:
         return self if self._session.connection.is_open else self.open()
@@ -252,7 +289,7 @@ class Client(Verbs):
     ) -> None:
         """Send any notification. Blocks until it is out."""
         given = None if params is None else json_object(params, "params", self.name, method)
-        self._session.connection.notify(method, given, self._session.deadline(timeout))
+        self._session.notify(method, given, self._session.deadline(timeout))
 
     def tool(self, name: str) -> Callable[..., CallToolResult]:
         """A tool as a function of keyword arguments: ``client.tool("add")(a=1, b=2)``."""
@@ -292,7 +329,7 @@ def _transports(
     server: ServerLike | Transport, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
 ) -> tuple[str, object, Callable[[], Transport]]:
     """The server's name, what it is remembered by, and how to make a transport to it. Loads only the transport used."""
-    if _is_transport(server):
+    if is_transport(server):
         return str(getattr(server, "name", "transport")), object(), lambda: server
     target = as_server(server)
     if isinstance(target, StdioServer):
@@ -302,7 +339,8 @@ def _transports(
     return target.name, target.url, lambda: _http(target, auth, timeouts, limits)
 
 
-def _is_transport(server: ServerLike | Transport) -> TypeIs[Transport]:
+def is_transport(server: object) -> TypeIs[Transport]:
+    """Whether something is a transport, made by hand, rather than what names a server."""
     return hasattr(server, "start") and hasattr(server, "send")
 
 

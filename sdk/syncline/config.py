@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from syncline.errors import ConfigError
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Literal, TypeAlias
 
     import requests
     from requests.auth import AuthBase

@@ -13,6 +13,7 @@
     ├─ ConnectionClosed                   we closed it
     │  └─ ForkedConnection                it belongs to the parent process
     ├─ RequestTimeout (TimeoutError)      the deadline passed
+    ├─ OutcomeUnknown                     it was sent and may have run
     ├─ ProtocolError                      somebody broke the protocol
     │  ├─ NoCommonRevision                client and server speak no revision in common
     │  ├─ LocalProtocolError (ValueError) we would have, so nothing was sent
@@ -196,6 +197,18 @@ class ForkedConnection(ConnectionClosed):
 
 class RequestTimeout(SynclineError, TimeoutError):
     """The call's deadline passed. The server was told, where the protocol has a way to. Also a ``TimeoutError``."""
+
+
+class OutcomeUnknown(SynclineError):
+    """The connection broke after the request had been sent: it may have run, and was not sent again.
+
+    Attributes:
+        reason: What broke.
+    """
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class ProtocolError(SynclineError):

@@ -103,3 +103,55 @@ class Lane:
                 work()
             except Exception:
                 log.exception("%s: a callback failed", self.name)
+
+
+class Pool:
+    """Up to ``size`` threads for work that may block on each other, each started by the first piece of work it is needed for.
+
+    What is submitted while all are busy waits for its turn; nothing is dropped.
+    """
+
+    def __init__(self, name: str, size: int) -> None:
+        self.name = name
+        self._size = size
+        self._work: collections.deque[Callable[[], None]] = collections.deque()
+        self._changed = threading.Condition(threading.Lock())
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
+        self._stopped = False
+
+    def submit(self, work: Callable[[], None]) -> bool:
+        """Queue a piece of work; never blocks. False if the pool has been stopped."""
+        with self._changed:
+            if self._stopped:
+                return False
+            self._work.append(work)
+            if self._idle >= len(self._work):
+                self._changed.notify()
+            elif len(self._threads) < self._size:
+                self._threads.append(spawn(f"{self.name}-{len(self._threads) + 1}", self._run))
+        return True
+
+    def stop(self, deadline: Deadline) -> list[str]:
+        """Take no more work, drop what has not begun, end the threads; the names of those that stay."""
+        with self._changed:
+            self._stopped = True
+            self._work.clear()
+            self._changed.notify_all()
+            threads = list(self._threads)
+        return join(threads, deadline)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._idle += 1
+                while not self._work:
+                    if self._stopped:
+                        return
+                    self._changed.wait()
+                self._idle -= 1
+                work = self._work.popleft()
+            try:
+                work()
+            except Exception:
+                log.exception("%s: a piece of work failed", self.name)

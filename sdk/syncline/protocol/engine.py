@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
 from syncline.errors import InvalidMessage, LocalProtocolError, server_error
 
-from .events import Notification, Progress, Reply, ServerRequest, Tolerated
+from .events import Notification, Progress, Reply, ServerRequest, Tolerated, Withdrawn
 from .jsonrpc import Answer, Decoded, Malformed, Request
 from .revisions import META, Revision
 
@@ -158,13 +158,15 @@ class Engine(Generic[Owner]):
         return call if call is not None and call.stream else None
 
     def _cancelled(self, params: dict[str, object]) -> Happening[Owner] | None:
-        """A server may end a stream this way, over a shared channel; any other request of ours it may not (CAN-4)."""
-        key = _our_id(params.get("requestId"))
+        """In the handshake era a server cancels what it asked itself; in the stateless one only a stream of ours (CAN-4)."""
+        named = params.get("requestId")
+        if self.revision is None or self.revision.era == "handshake":
+            return Withdrawn(named, Notification("notifications/cancelled", params)), None
+        key = _our_id(named)
         call = self.pending.get(key) if key is not None else None
-        if call is None:
-            return Notification("notifications/cancelled", params), None
-        if not call.stream:
-            return Tolerated("server-cancels", f"id {key}", params), None
+        if call is None or not call.stream:
+            finished = call is None and key is not None and key <= self._last_id
+            return None if finished else (Tolerated("server-cancels", f"id {named!r}", params), None)
         del self.pending[call.id]
         return Reply({}), call
 

@@ -39,6 +39,14 @@ class ServerRequest:
 
 
 @dataclass(frozen=True)
+class Withdrawn:
+    """The server has lost interest in an answer of ours; if it was not waiting for one, this is just a notification."""
+
+    id: object
+    notification: Notification
+
+
+@dataclass(frozen=True)
 class Reply:
     """How a call ended: with a result, or with an error; ``tolerated`` names the fault that was forgiven on the way."""
 

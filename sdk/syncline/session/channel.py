@@ -18,6 +18,7 @@ from syncline.protocol.events import Notification, Progress, Reply
 
 if TYPE_CHECKING:
     from syncline.concurrency.workers import Thread
+
     from .connection import Connection
 
 #: Seconds for the thread to end once its channel is closed; it may be in a callback.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -23,14 +22,16 @@ from syncline.errors import (
 from syncline.findings import Findings
 from syncline.protocol import headers, jsonrpc
 from syncline.protocol.engine import Call, Engine
-from syncline.protocol.events import Notification, Progress, Reply, ServerRequest
+from syncline.protocol.events import Notification, Progress, Reply, ServerRequest, Withdrawn
 from syncline.protocol.revisions import REPEATABLE, Identity, Revision, envelope
 from syncline.protocol.states import State, Step, advance
 from syncline.transport.base import Outgoing, Transport
 
+from .dispatcher import Dispatcher
 from .waiter import Owner, Waiter
 
 if TYPE_CHECKING:
+    from .handlers import Handlers
     from .waiter import OnProgress
 
 #: Seconds for telling the server that a call was given up; for answering what it asks; for undoing a failed start.
@@ -59,6 +60,7 @@ class Connection:
         identity: Identity,
         pending_limit: int,
         findings: Findings,
+        handlers: Handlers,
         on_notification: Callable[[Notification], None],
         trace: logs.Tracer | None = None,
     ) -> None:
@@ -77,6 +79,7 @@ class Connection:
         self._ended: SynclineError | None = None
         self._callbacks = Lane(f"syncline:{name}:notify", LANE_LIMIT)
         self._outbox = Lane(f"syncline:{name}:outbox", LANE_LIMIT)
+        self._dispatcher = Dispatcher(name, handlers, self._respond)
 
     # Opening and closing
 
@@ -123,6 +126,7 @@ class Connection:
         self._outbox.stop(deadline.sooner(COURTESY))
         self.transport.close(deadline)
         self._callbacks.stop(deadline)
+        self._dispatcher.stop(deadline)
         lifecycle.closed(self)
 
     def forked(self) -> None:
@@ -279,7 +283,10 @@ class Connection:
                     call.owner.notice(event)
                 self._on_notification(event)
             elif isinstance(event, ServerRequest):
-                self._outbox.submit(lambda request=event: self._respond(request))  # type: ignore[misc]
+                self._dispatcher.take(event, self._waiting(own))
+            elif isinstance(event, Withdrawn):
+                if not self._dispatcher.cancelled(event.id):
+                    self._on_notification(event.notification)
             else:
                 self.finding(event.code, event.place, event.raw)
         return answered
@@ -366,14 +373,17 @@ class Connection:
         message = Outgoing(frame, "notification", method, headers=self._headers(revision, method, None))
         self._outbox.submit(lambda: self._send_quietly(message, COURTESY))
 
-    def _respond(self, request: ServerRequest) -> None:
-        if request.method == "ping":
-            frame = jsonrpc.encode_result(request.id, {})
-        else:
-            frame = jsonrpc.encode_error(request.id, -32601, f"the client does not offer {request.method}")
+    def _waiting(self, own: int | None) -> list[Deadline]:
+        """The clocks of the calls that may be waiting for a person now: the one whose stream it came on, or all of them."""
+        with self.lock:
+            calls = [call for call in self.engine.pending.values() if own in (None, call.id)]
+        return [call.owner.deadline for call in calls]
+
+    def _respond(self, request: ServerRequest, frame: bytes) -> None:
         revision = self.engine.revision
         extra = {} if revision is None else self._headers(revision, request.method, None)
-        self._send_quietly(Outgoing(frame, "response", request.method, request.id, extra), ANSWERING)
+        message = Outgoing(frame, "response", request.method, request.id, extra)
+        self._outbox.submit(lambda: self._send_quietly(message, ANSWERING))
 
     def _send_quietly(self, message: Outgoing, seconds: float) -> None:
         try:

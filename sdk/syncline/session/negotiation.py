@@ -86,10 +86,10 @@ def negotiate(
 ) -> Agreement:
     """Agree on a revision. ``wanted`` is one of them, or ``auto``. Blocks until the deadline at most."""
     if wanted != "auto" and known_revision(wanted).era == "handshake":
-        return _handshake(connection, wanted, deadline)
+        return handshake(connection, wanted, deadline)
     if wanted == "auto" and remembered == "handshake":
         try:
-            return _handshake(connection, HANDSHAKE[0], deadline)
+            return handshake(connection, HANDSHAKE[0], deadline)
         except ServerError as error:
             logs.wire.info("%s: no longer what it was remembered as: %s", connection.name, error)
     modern = STATELESS if wanted == "auto" else (wanted,)
@@ -125,7 +125,7 @@ def _discover(
         else:
             if isinstance(verdict, era.HandshakeAfterRestart):
                 connection.restart(deadline)
-            return _handshake(connection, HANDSHAKE[0], deadline)
+            return handshake(connection, HANDSHAKE[0], deadline)
     problem = f"the server refused {TRIES} times the versions that it named itself"
     raise NoCommonRevision(problem).at(connection.name, "server/discover")
 
@@ -161,7 +161,9 @@ def _discovered(revision: Revision, raw: Mapping[str, object]) -> Agreement:
     return _agreement(revision, _object(info), raw)
 
 
-def _handshake(connection: Connection, offered: str, deadline: Deadline) -> Agreement:
+def handshake(connection: Connection, wanted: str, deadline: Deadline) -> Agreement:
+    """Agree by ``initialize``: ``wanted`` is offered first, the newest of that era where it is none of them."""
+    offered = wanted if wanted in HANDSHAKE else HANDSHAKE[0]
     connection.transport.sessions = True
     raw = _initialize(connection, offered, deadline)
     try:

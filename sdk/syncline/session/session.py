@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
-from syncline.config import Limits, Timeouts
+from syncline.config import Limits, RetryPolicy, Timeouts
 from syncline.errors import (
+    ConnectionClosed,
     InputRequired,
     InvalidResult,
     LocalProtocolError,
@@ -17,18 +19,30 @@ from syncline.errors import (
 from syncline.findings import Findings
 from syncline.protocol import codec, jsonrpc
 from syncline.protocol.events import Notification
-from syncline.protocol.revisions import CAPABILITY, REVISIONS, STATELESS, Identity, exists, may_ask_for_input
+from syncline.protocol.questions import Refusal, Round, next_params, round_of
+from syncline.protocol.revisions import (
+    CAPABILITY,
+    REPEATABLE,
+    REVISIONS,
+    STATELESS,
+    Identity,
+    exists,
+    may_ask_for_input,
+)
 from syncline.transport.base import Transport
 
+from . import retry
 from .connection import UNDOING, Connection
 from .inbox import Inbox
-from .negotiation import Agreement, EraMemory, negotiate
+from .negotiation import Agreement, EraMemory, handshake, negotiate
+from .recovery import Recovery
 from .tools import ToolBook
 
 if TYPE_CHECKING:
     from syncline import logs
     from syncline.types import CallToolResult, LoggingMessageNotificationParams
 
+    from .handlers import Handlers
     from .waiter import OnProgress
 
 #: The only result that a request has without an extension.
@@ -48,6 +62,8 @@ class Session:
         identity: Identity,
         timeouts: Timeouts,
         limits: Limits,
+        handlers: Handlers,
+        retry: RetryPolicy,
         validate_output: Literal["raise", "warn", "off"],
         on_log: Callable[[LoggingMessageNotificationParams], object] | None,
         on_notification: Callable[[Notification], object] | None,
@@ -59,40 +75,106 @@ class Session:
         self.findings = Findings()
         self.book = ToolBook(self.findings.record)
         self.inbox = Inbox(name, self.book, self.findings.record, on_log, on_notification)
-        self.connection = Connection(
-            name,
-            make_transport,
-            identity=identity,
-            pending_limit=limits.pending_calls,
-            findings=self.findings,
-            on_notification=self.inbox,
-            trace=trace,
-        )
-        self.inbox.later = self.connection.later
+
+        def connect() -> Connection:
+            return Connection(
+                name,
+                make_transport,
+                identity=identity,
+                pending_limit=limits.pending_calls,
+                findings=self.findings,
+                handlers=handlers,
+                on_notification=self.inbox,
+                trace=trace,
+            )
+
+        self._connect = connect
+        self.connection = self._connect()
+        self.inbox.later = self._later
+        self.recovery = Recovery(name, self._renew)
         self._agreement: Agreement | None = None
         self._wanted = wanted
         self._era_key = era_key
         self._validate_output = validate_output
+        self._handlers = handlers
+        self._retry = retry
+        self._log_level: str | None = None
+        self._subscribed: set[str] = set()
+        self._closed = False
 
     def open(self) -> None:
         """Start the transport and agree on a revision, within ``Timeouts.startup``. A failure uses the session up."""
-        deadline = Deadline(self.timeouts.startup)
-        self.connection.start(deadline)
+        self._open(self.connection, Deadline(self.timeouts.startup))
+
+    def reconnect(self) -> None:
+        """A new connection in the place of the old one, with what was set on it: log level, resource subscriptions.
+
+        Several threads that ask for it at once get one. Blocks for ``Timeouts.startup`` at most. Raises as ``open()``
+        does, and ``ConnectionClosed`` if the user closed the session.
+        """
+        generation, deadline = self.recovery.generation, Deadline(self.timeouts.startup)
+        self.recovery.replace(generation, lambda: self._reopen(deadline), deadline)
+
+    def _reopen(self, deadline: Deadline) -> None:
+        if self._closed:
+            raise ConnectionClosed("the client was closed").at(self.name)
+        old, fresh = self.connection, self._connect()
+        self._open(fresh, deadline)
+        self.connection = fresh
+        old.close(UNDOING)
+        if self._closed:
+            fresh.close(UNDOING)
+        self._restore(deadline)
+
+    def _open(self, connection: Connection, deadline: Deadline) -> None:
+        connection.start(deadline)
         try:
-            memory = EraMemory.shared
-            agreement = negotiate(
-                self.connection, self._wanted, deadline, self.timeouts.probe, memory.era(self._era_key)
+            shared, memory = connection.transport.shared, EraMemory.shared
+
+            def agree() -> Agreement:
+                remembered = memory.era(self._era_key)
+                return negotiate(connection, self._wanted, deadline, self.timeouts.probe, remembered)
+
+            attempts = 1 if shared else self._retry.connect
+            agreement = retry.run(
+                agree,
+                self._retry,
+                attempts=attempts,
+                repeatable=True,
+                deadline=deadline,
+                ending=connection.ending,
             )
-            self.book.mirroring = agreement.revision.era == "stateless" and not self.connection.transport.shared
+            self.book.mirroring = agreement.revision.era == "stateless" and not shared
             self._agreement = agreement
-            self.connection.ready(agreement.revision)
-            memory.remember(self._era_key, agreement.revision.era, shared=self.connection.transport.shared)
+            connection.ready(agreement.revision)
+            memory.remember(self._era_key, agreement.revision.era, shared=shared)
         except BaseException:
-            self.connection.close(UNDOING)
+            connection.close(UNDOING)
             raise
+
+    def _renew(self, deadline: Deadline) -> None:
+        """A new session on the same connection, in the place of one that has expired."""
+        self.connection.transport.forget_session()
+        self._agreement = handshake(self.connection, self._wanted, deadline)
+        self.connection.engine.revision = self._agreement.revision
+        self._restore(deadline)
+
+    def _restore(self, deadline: Deadline) -> None:
+        """Set again what lived in the session: the stateless era has nothing there."""
+        exchange, agreement = self.connection.request, self.agreement
+        if self._log_level is not None and agreement.revision.era == "stateless":
+            self.connection.log_level = self._log_level
+        elif self._log_level is not None and self.offers("logging/setLevel"):
+            exchange("logging/setLevel", {"level": self._log_level}, deadline)
+        for uri in sorted(self._subscribed) if agreement.revision.era == "handshake" else ():
+            exchange("resources/subscribe", {"uri": uri}, deadline)
+
+    def _later(self, work: Callable[[], None]) -> None:
+        self.connection.later(work)
 
     def close(self) -> None:
         """Close the connection, within ``Timeouts.close``."""
+        self._closed = True
         self.connection.close(self.timeouts.close)
 
     @property
@@ -126,12 +208,13 @@ class Session:
         mirrored: Mapping[str, str] | None = None,
         extensions: Mapping[str, object] | None = None,
         accepts: Collection[str] = COMPLETE,
+        repeatable: bool = False,
     ) -> dict[str, object]:
         """Send a request that the server offers, and wait for its result; see ``request``."""
         if not self.offers(method):
             problem = f"the server does not offer {CAPABILITY[method]}; client.request() sends it all the same"
             raise LocalProtocolError(problem).at(self.name, method)
-        return self.request(method, params, deadline, meta, on_progress, mirrored, extensions, accepts)
+        return self.request(method, params, deadline, meta, on_progress, mirrored, extensions, accepts, repeatable)
 
     def request(
         self,
@@ -143,10 +226,13 @@ class Session:
         mirrored: Mapping[str, str] | None = None,
         extensions: Mapping[str, object] | None = None,
         accepts: Collection[str] = COMPLETE,
+        repeatable: bool = False,
     ) -> dict[str, object]:
         """Send any request of this revision, and wait for its result, as decoded JSON.
 
-        ``accepts`` are the values of ``resultType`` that the caller can use: those that ``extensions`` add, too.
+        ``accepts`` are the values of ``resultType`` that the caller can use: those that ``extensions`` add, too. What the
+        server asks for first is answered by the handlers. ``repeatable`` allows a request to be sent again that may have
+        run; those that change nothing always may.
         """
         if self._agreement is not None and not exists(method, self._agreement.revision.name):
             problem = f"{method} does not exist in revision {self._agreement.revision.name}"
@@ -154,10 +240,10 @@ class Session:
         if meta is not None:
             meta = json_object(meta, "meta", self.name, method)
 
-        def exchange() -> dict[str, object]:
+        def exchange(asked: Mapping[str, object] | None) -> dict[str, object]:
             return self.connection.request(
                 method,
-                params,
+                asked,
                 deadline,
                 meta=meta,
                 on_progress=on_progress,
@@ -165,14 +251,82 @@ class Session:
                 extensions=extensions,
             )
 
-        try:
-            raw = exchange()
-        except UnsupportedRevision as error:
-            self._switch(error)
-            raw = exchange()
-        if self.agreement.revision.era == "stateless":
-            self._require_accepted(method, raw, accepts)
+        raw = self._attempt(method, lambda: exchange(params), deadline, repeatable)
+        rounds = 0
+        while (question := self._question(method, raw, accepts)) is not None:
+            rounds += 1
+            if rounds > self.limits.input_rounds:
+                problem = f"for the {rounds}th time (Limits.input_rounds)"
+                raise _input_required(problem, question).at(self.name, method)
+            asked = next_params(params, self._answers(method, question, deadline), question.state)
+            raw = self._attempt(method, lambda asked=asked: exchange(asked), deadline, repeatable)  # type: ignore[misc]
         return raw
+
+    def _attempt(
+        self, method: str, exchange: Callable[[], dict[str, object]], deadline: Deadline, repeatable: bool
+    ) -> dict[str, object]:
+        """One exchange, recovered and tried again as the policies have it."""
+        self._revive(deadline)
+
+        def recovered() -> dict[str, object]:
+            try:
+                return self.recovery.run(exchange, deadline)
+            except UnsupportedRevision as error:
+                self._switch(error)
+                return exchange()
+
+        if self.connection.transport.shared:
+            return recovered()
+        return retry.run(
+            recovered,
+            self._retry,
+            attempts=self._retry.list,
+            repeatable=repeatable or method in REPEATABLE,
+            deadline=deadline,
+            ending=self.connection.ending,
+        )
+
+    def _revive(self, deadline: Deadline) -> None:
+        """Reconnect to a server that went away, where the policy allows it; else the call will say that it is gone."""
+        if not self._retry.restart or self._closed or self._agreement is None or not self.connection.is_closed:
+            return
+        generation = self.recovery.generation
+        retry.run(
+            lambda: self.recovery.replace(generation, lambda: self._reopen(deadline), deadline),
+            self._retry,
+            attempts=self._retry.restart,
+            repeatable=True,
+            deadline=deadline,
+            ending=CancelToken(),
+        )
+
+    def _answers(self, method: str, question: Round, deadline: Deadline) -> dict[str, object]:
+        """Ask the handlers, here in the calling thread; nothing is under way meanwhile, so the clock stands still."""
+        missing = [asked for asked, _ in question.requests.values() if not self._handlers.handles(asked)]
+        if missing:
+            raise _input_required(f"nothing handles {missing[0]}", question).at(self.name, method)
+        deadline.pause()
+        try:
+            answers = {key: self._handlers.answer(asked, given) for key, (asked, given) in question.requests.items()}
+        except Refusal as refusal:
+            raise _input_required(refusal.message, question).at(self.name, method) from refusal
+        finally:
+            deadline.resume()
+        json_object(answers, "the answers of the handlers", self.name, method)
+        return dict(answers)
+
+    def may_resend(self, tool: str) -> bool:
+        """Whether a call of this tool may be sent again although it may have run."""
+        resend = self._retry.resend
+        return resend(tool) if callable(resend) else resend == "annotated" and self.book.harmless(tool)
+
+    def subscribed(self, uri: str, on: bool) -> None:
+        """Remember a resource subscription, to restore it on a new session."""
+        (self._subscribed.add if on else self._subscribed.discard)(uri)
+
+    def notify(self, method: str, params: Mapping[str, object] | None, deadline: Deadline) -> None:
+        """Send a notification; an expired session is renewed for it, too."""
+        self.recovery.run(lambda: self.connection.notify(method, params, deadline), deadline)
 
     def set_log_level(self, level: str, deadline: Deadline) -> None:
         """Tell the server now, or with each later request, as the era has it."""
@@ -180,6 +334,7 @@ class Session:
             self.connection.log_level = level
         else:
             self.call("logging/setLevel", {"level": level}, deadline)
+        self._log_level = level
 
     def lift(self, method: str, raw: dict[str, object]) -> Any:
         """The result as the newest revision's model, whatever revision it came in."""
@@ -209,22 +364,29 @@ class Session:
             raise error
         self.connection.engine.revision = REVISIONS[common[0]]
 
-    def _require_accepted(self, method: str, raw: dict[str, object], accepts: Collection[str]) -> None:
+    def _question(self, method: str, raw: dict[str, object], accepts: Collection[str]) -> Round | None:
+        """What a result asks; None if it is a result that the caller can use."""
+        if self.agreement.revision.era == "handshake":
+            return None
         kind = codec.result_type(raw)
         if kind in accepts:
-            return
+            return None
         if kind != "input_required":
             raise InvalidResult(f"unknown resultType {kind!r}", raw=raw, errors=["resultType"]).at(self.name, method)
         if not may_ask_for_input(method, self.agreement.revision.name):
             raise UnexpectedMessage(f"the server asks for input, which {method} has no place for").at(self.name, method)
-        requests, state = raw.get("inputRequests"), raw.get("requestState")
-        asked = requests if isinstance(requests, dict) else {}
-        kinds = sorted({str(entry.get("method")) for entry in asked.values() if isinstance(entry, dict)})
-        raise InputRequired(
-            f"the server asks for input first ({', '.join(kinds) or 'nothing in particular'})",
-            requests=asked,
-            request_state=state if isinstance(state, str) else None,
-        ).at(self.name, method)
+        try:
+            return round_of(raw)
+        except InvalidResult as error:
+            error.at(self.name, method)
+            raise
+
+
+def _input_required(why: str, question: Round) -> InputRequired:
+    asked = {key: {"method": method, "params": params} for key, (method, params) in question.requests.items()}
+    kinds = ", ".join(sorted({method for method, _ in question.requests.values()})) or "nothing in particular"
+    text = f"the server asks for input first ({kinds}): {why}"
+    return InputRequired(text, requests=asked, request_state=question.state)
 
 
 def json_object(

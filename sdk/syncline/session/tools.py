@@ -59,6 +59,12 @@ class ToolBook:
         execution = (tool.model_extra or {}).get("execution")
         return str(execution.get("taskSupport", "forbidden")) if isinstance(execution, dict) else "forbidden"
 
+    def harmless(self, name: str) -> bool:
+        """Whether a listed tool says that calling it twice does no harm (``readOnlyHint``, ``idempotentHint``)."""
+        tool = self._tools.get(name)
+        hints = tool.annotations if tool is not None else None
+        return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
+
     def check(self, name: str, result: CallToolResult) -> None:
         """Hold a result against the tool's output schema; ``InvalidResult`` if it does not fit.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import SynclineError
@@ -16,7 +16,7 @@ class Outgoing:
 
     Attributes:
         frame: The encoded message: one line of UTF-8 JSON, without the newline.
-        kind: What it is.
+        kind: What it is; ``listen`` for the stream of ``Streamable.listen``, which sends no message.
         method: Its method; for a response the method that it answers.
         id: Its JSON-RPC id; None for a notification.
         headers: HTTP headers that mirror the message (revision, method, name, parameters); other transports ignore them.
@@ -25,7 +25,7 @@ class Outgoing:
     """
 
     frame: bytes
-    kind: Literal["request", "notification", "response"]
+    kind: Literal["request", "notification", "response", "listen"]
     method: str
     id: int | str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +81,9 @@ class Transport(Protocol):
         ``close()``, which also ends a send that is blocked.
         """
 
+    def forget_session(self) -> None:
+        """Carry no session id until the server names a new one; HTTP only."""
+
     def abandon(self, message: Outgoing) -> None:
         """The sender of a request has lost interest: end its send, if that is blocked on the answer. From any thread."""
 
@@ -89,3 +92,36 @@ class Transport(Protocol):
 
     def disown(self) -> None:
         """We are a forked child: close our copies of file descriptors, touch neither server nor session."""
+
+
+@runtime_checkable
+class Streamable(Transport, Protocol):
+    """What Streamable HTTP has besides.
+
+    Attributes:
+        mode: Whether ``legacy()`` is to be used: ``auto`` for a server that turns out to need it, ``streamable`` for never,
+            ``sse`` for at once.
+    """
+
+    mode: Literal["auto", "streamable", "sse"]
+
+    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+        """Hold the stream on which the server sends what answers no request (handshake era); meant for a thread of its own.
+
+        What comes is handed to the sink, with no origin. While the stream is there, a request that is only accepted gets
+        its answer over it. A stream that is cut off is made again for as long as it takes, from the last event id where
+        there was one.
+
+        Args:
+            message: Of kind ``listen``, with the headers that name the revision; ``abandon(message)`` ends it all.
+            on_open: Called on this thread whenever the stream is open; True if it was made again and the server could not
+                know what we have missed.
+
+        Blocks until one of these: returns when the server has no such stream; raises ``ConnectionClosed`` after
+        ``abandon()`` and ``close()``, ``SessionExpired`` when the server no longer knows the session, ``AuthRequired`` and
+        ``HttpStatusError`` for another refusal, and ``InvalidMessage`` for an event over the limit.
+        """
+
+    def legacy(self) -> Transport:
+        """A transport of 2024-11-05 (HTTP+SSE) to the same URL, not started. It takes the place of this one for good."""
+        ...

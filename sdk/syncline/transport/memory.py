@@ -46,6 +46,9 @@ class MemoryTransport:
             self._check()
             self._inbox.put(message.frame)
 
+    def forget_session(self) -> None:
+        """Nothing: there are no sessions here."""
+
     def abandon(self, message: Outgoing) -> None:
         """Nothing: no send waits for an answer."""
 

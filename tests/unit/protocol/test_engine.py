@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syncline.errors import InvalidMessage, LocalProtocolError, MethodNotFound, ServerError
-from syncline.protocol.engine import REMEMBERED, Call, Engine
-from syncline.protocol.events import Notification, Progress, Reply, ServerRequest, Tolerated
+from syncline.protocol.engine import REMEMBERED, SUBSCRIPTION_ID, Call, Engine
+from syncline.protocol.events import Notification, Progress, Reply, ServerRequest, Tolerated, Withdrawn
 from syncline.protocol.jsonrpc import decode
 from syncline.protocol.revisions import REVISIONS
 
@@ -299,7 +299,8 @@ def test_a_malformed_notification_is_noted(message: object) -> None:
 
 
 def test_a_server_that_cancels_our_request_is_not_obeyed() -> None:
-    made = engine()
+    """CAN-4: in the stateless era it may end a stream of ours, and nothing else."""
+    made = engine("2026-07-28")
     call = made.start_call("ping", "a")
 
     [(event, _)] = feed(made, notice("notifications/cancelled", {"requestId": call.id}))
@@ -308,15 +309,75 @@ def test_a_server_that_cancels_our_request_is_not_obeyed() -> None:
     assert list(made.pending) == [call.id]
 
 
-@pytest.mark.parametrize("ident", [99, None, [1], {"a": 1}, True])
-def test_a_cancellation_of_something_else_is_a_notification(ident: object) -> None:
-    """CAN-6: invalid ones are ignored, whatever they hold."""
+def test_a_server_ends_a_stream_with_a_cancellation() -> None:
+    """SUB-7: the clean end of a stream over a shared channel."""
+    made = engine("2026-07-28")
+    call = made.start_call("subscriptions/listen", "a", stream=True)
+
+    assert feed(made, notice("notifications/cancelled", {"requestId": call.id})) == [(Reply({}), call)]
+    assert feed(made, notice("notifications/cancelled", {"requestId": call.id})) == []
+
+
+@pytest.mark.parametrize("ident", [1, 99, "s", None, [1], {"a": 1}, True])
+def test_a_server_of_the_handshake_era_cancels_what_it_asked_itself(ident: object) -> None:
+    """CAN-1, RPC-7: two id spaces; our own call of the same id goes on. CAN-6: invalid ones are ignored."""
     made = engine()
     made.start_call("ping", "a")
 
-    [(event, _)] = feed(made, notice("notifications/cancelled", {"requestId": ident}))
+    [(event, ended)] = feed(made, notice("notifications/cancelled", {"requestId": ident}))
+
+    assert isinstance(event, Withdrawn)
+    assert event.id == ident
+    assert ended is None
+    assert len(made.pending) == 1
+
+
+def tagged(ident: object) -> dict[str, object]:
+    return notice("notifications/x", {"_meta": {SUBSCRIPTION_ID: ident}})
+
+
+@pytest.mark.parametrize("ident", [1, "1"])
+def test_a_notification_belongs_to_the_stream_that_it_names(ident: object) -> None:
+    """SUB-5."""
+    made = engine("2026-07-28")
+    call = made.start_call("subscriptions/listen", "a", stream=True)
+
+    [(event, owner)] = feed(made, tagged(ident))
 
     assert isinstance(event, Notification)
+    assert owner is call
+
+
+@pytest.mark.parametrize(("ident", "known"), [(2, False), ("x", False), ([1], False), (1, True)])
+def test_a_notification_for_no_stream_is_noted_unless_the_stream_has_ended(ident: object, known: bool) -> None:
+    made = engine("2026-07-28")
+    made.abandon(made.start_call("subscriptions/listen", "a", stream=True))
+
+    events = feed(made, tagged(ident))
+
+    assert [isinstance(event, Tolerated) for event, _ in events] == ([] if known else [True])
+
+
+def test_over_http_a_stream_is_known_by_its_answer() -> None:
+    """B010 for streams: what names another stream than its own answer is for nobody."""
+    made = engine("2026-07-28")
+    first, second = (made.start_call("subscriptions/listen", "a", stream=True) for _ in range(2))
+
+    [(_, owner)] = feed(made, notice("notifications/x"), second.id)
+    assert owner is second
+    assert feed(made, tagged(first.id), second.id) == []
+    assert feed(made, notice("notifications/x", {"_meta": None}), None) == [
+        (Notification("notifications/x", {"_meta": None}), None)
+    ]
+
+
+def test_a_plain_call_owns_no_notification() -> None:
+    made = engine()
+    call = made.start_call("tools/call", "a")
+
+    [(_, owner)] = feed(made, notice("notifications/x"), call.id)
+
+    assert owner is None
 
 
 def progress(made: Engine[str], **params: object) -> list[Any]:
