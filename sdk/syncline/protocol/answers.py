@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
-from syncline.errors import HttpStatusError
+from syncline.errors import HttpStatusError, UnexpectedMessage
 
 from .jsonrpc import Answer, RpcError, decode
 
@@ -45,7 +45,12 @@ class Meaning(Enum):
 
 
 _BY_TYPE = {"application/json": Meaning.JSON, "text/event-stream": Meaning.STREAM}
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Statuses that point elsewhere; ``redirect_target()`` says whether to go there.
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Statuses of a server that is not well or too busy, and may be well the next time.
+TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+#: How servers without a listening stream refuse it; the specification has 405 for that (GET-1).
+_NO_STREAM = frozenset({400, 404, 405, 406, 501})
 
 
 def media_type(header: str | None) -> str:
@@ -75,19 +80,19 @@ def classify(kind: Kind, status: int, media: str, *, session: bool, modern: bool
         return _by_status(kind, status, media)
     if status == 401:
         return Meaning.UNAUTHORIZED
-    if status == 405 and kind == "listen":
-        return Meaning.NO_STREAM
     if status == 405 and kind == "end":
         return Meaning.ACCEPTED
     error = _rpc_error(body) if body else None
     if session and not modern and _is_expiry(status, error, body or b""):
         return Meaning.SESSION_EXPIRED
+    if kind == "listen" and status in _NO_STREAM:
+        return Meaning.NO_STREAM
     return Meaning.HTTP_ERROR if error is None else Meaning.RPC_ERROR
 
 
 def _by_status(kind: Kind, status: int, media: str) -> Meaning:
     """Statuses below 400, where the body does not decide."""
-    if status in _REDIRECTS:
+    if status in REDIRECTS:
         return Meaning.REDIRECT
     if not 200 <= status < 300:
         return Meaning.HTTP_ERROR
@@ -165,6 +170,27 @@ def redirect_target(url: str, location: str, status: int) -> str:
     else:
         return urlunsplit(target._replace(netloc=base.netloc, fragment=""))
     raise HttpStatusError(reason, status=status, url=urlunsplit((base.scheme, _origin(base)[1], base.path, "", "")))
+
+
+def endpoint_url(url: str, data: bytes) -> str:
+    """Where an ``endpoint`` event sends messages (HTTP+SSE of 2024-11-05): a reference to be resolved by RFC 3986.
+
+    Args:
+        url: Where the event stream came from.
+        data: The data of the event.
+
+    Raises ``UnexpectedMessage`` for an address that is none, or of another origin: messages and tokens would go there.
+    """
+    base = urlsplit(url)
+    reference = data.decode("utf-8", "replace").strip()
+    try:
+        target = urlsplit(urljoin(url, reference))
+        scheme, host = _origin(target)
+        if (scheme, host) != _origin(base):
+            raise UnexpectedMessage(f"the server sends messages to {scheme}://{host}, which is another origin")
+    except ValueError:
+        raise UnexpectedMessage("the server sends messages to an address that is none") from None
+    return urlunsplit(target._replace(netloc=base.netloc, fragment=""))
 
 
 def _origin(url: SplitResult) -> tuple[str, str]:

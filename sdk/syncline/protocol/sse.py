@@ -62,6 +62,11 @@ class SseParser:
         self._size = 0
         self._failure: InvalidMessage | None = None
 
+    def restart(self) -> None:
+        """The stream goes on over another connection: what was unfinished is lost, the id and the delay stay."""
+        self._start, self._after_cr = b"", False
+        self._parts, self._size = [], 0
+
     @property
     def partial(self) -> bool:
         """An unfinished block is pending. At the end of the stream it is lost: it may have been cut off anywhere."""

@@ -5,54 +5,58 @@ Each message is a POST of its own, and its answer is read by the thread that sen
 
 from __future__ import annotations
 
-import os
+import random
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from urllib3.exceptions import HTTPError
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import ConnectionLost, HttpStatusError, InvalidMessage, SynclineError, UnexpectedMessage
+from syncline.errors import (
+    AuthError,
+    ConnectFailed,
+    ConnectionLost,
+    HttpStatusError,
+    InvalidMessage,
+    SessionExpired,
+    SynclineError,
+    UnexpectedMessage,
+)
 from syncline.logs import wire
-from syncline.protocol.answers import Kind, Meaning, classify, media_type, needs_body, redirect_target
+from syncline.protocol.answers import TEMPORARY, Meaning
 from syncline.protocol.headers import VERSION_HEADER
 from syncline.protocol.jsonrpc import Malformed, decode
-from syncline.protocol.sse import SseParser
+from syncline.protocol.trail import Trail
 
 from .base import Outgoing, Sink
-from .http_body import beginning, check_size, drained, pieces, whole
-from .http_errors import failure, refusal, root_reason, shown_url
-from .http_exchange import Exchange, Exchanges
+from .http_body import check_size, drained, pieces, whole
+from .http_errors import HTTP_ERRORS, failure
 from .http_session import HttpSession
+from .http_way import LINGER, SESSION_HEADER, HttpAnswer, HttpWay
+from .legacy_sse import LegacySseTransport
 
 if TYPE_CHECKING:
     import requests
     from requests.auth import AuthBase
-    from urllib3.response import BaseHTTPResponse
 
-SESSION_HEADER = "Mcp-Session-Id"
-#: Redirects that one message follows.
-MAX_HOPS = 5
-#: Seconds that the DELETE of a session may take.
-FAREWELL = 2.0
-#: Seconds to wait for the last chunk when the answer is there, so that the connection can be kept; the second figure
-#: while the server is known to leave its streams open.
-LINGER = 0.1, 0.001
-#: Bytes, and seconds, for the body of a failure; its status says enough without it.
-FAILURE = 1 << 20, 5.0
+#: Seconds to wait for the last chunk when the answer is there, while the server is known to leave its streams open.
+BRIEF = 0.001
+#: Attempts in a row to resume an answer that may bring nothing new.
+ATTEMPTS = 5
 
-#: Meanings whose body says nothing; it is read to keep the connection.
-_UNREAD = (Meaning.ACCEPTED, Meaning.REDIRECT, Meaning.UNAUTHORIZED)
+_ACCEPT = {"Accept": "text/event-stream, application/json"}
 #: What every POST says, whatever is configured.
-_POST = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
-#: Not for users to set: how the body is framed, and the session.
-_RESERVED = frozenset({"content-length", "transfer-encoding", SESSION_HEADER.lower()})
-_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_POST = {"Content-Type": "application/json", **_ACCEPT}
+#: Answers to the GET of servers that have no listening stream.
+_NO_STREAM = (Meaning.NO_STREAM, Meaning.WRONG_TYPE, Meaning.JSON, Meaning.ACCEPTED)
 _SESSION_ID = re.compile(r"[\x21-\x7e]+")
 
-_Headers = dict[str, tuple[str, str]]
+
+class _Cut(NamedTuple):
+    """An answer whose stream was cut off, and how."""
+
+    trail: Trail
+    reason: SynclineError
 
 
 class HttpTransport:
@@ -73,9 +77,12 @@ class HttpTransport:
         event_bytes: The largest event of a stream; None for no limit.
         name: What errors call the server.
         session: A session of requests to go through; see ``HttpSession``.
+        mode: Whether ``legacy()`` is to take over: ``auto`` where the server turns out to need it, ``streamable`` never,
+            ``sse`` at once. For whoever drives it.
 
     Attributes:
-        sessions: A session id that an answer brings is adopted and repeated from then on. Set by whoever drives it.
+        sessions: A session id that an answer brings is adopted and repeated from then on, and streams that are cut off
+            are resumed. Set by whoever drives it.
 
     Raises ``ConfigError`` for settings that cannot work.
     """
@@ -99,37 +106,23 @@ class HttpTransport:
         event_bytes: int | None,
         name: str,
         session: requests.Session | None = None,
+        mode: Literal["auto", "streamable", "sse"] = "auto",
     ) -> None:
         self.sessions = True
+        self.mode: Literal["auto", "streamable", "sse"] = mode
         self._name = name
-        self._http = HttpSession(
+        http = HttpSession(
             url, auth=auth, verify=verify, cert=cert, proxies=proxies, trust_env=trust_env, session=session
         )
-        self._headers = self._own_headers(headers, env_headers)
-        self._connect_timeout = connect_timeout
+        self._way = HttpWay(http, headers=headers, env_headers=env_headers, connect_timeout=connect_timeout, name=name)
+        self._exchanges = self._way.exchanges
         self._message_bytes = message_bytes
         self._event_bytes = event_bytes
-        self._exchanges = Exchanges()
         self._session_id: str | None = None
         self._revision: str | None = None
-        self._linger = LINGER[0]
+        self._linger = LINGER
+        self._listeners: set[Trail] = set()  # those whose stream has been open
         self._sink: Sink
-
-    def _own_headers(self, headers: Mapping[str, str], env_headers: Mapping[str, str]) -> _Headers:
-        """What goes with every request unless the message says otherwise; names in lower case lead to name and value."""
-        own = {name.lower(): (name, value) for name, value in self._http.headers.items()}
-        own["accept-encoding"] = ("Accept-Encoding", "identity")
-        from_environment = {name: os.environ.get(variable, "") for name, variable in env_headers.items()}
-        for name, value in [
-            *headers.items(),
-            *((name, value) for name, value in from_environment.items() if value.strip()),
-        ]:
-            value = value.strip(" \t")
-            if name.lower() in _RESERVED or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-                wire.warning("%s: the header %r cannot be sent as configured and is left out", self._name, name)
-            else:
-                own[name.lower()] = ("Host" if name.lower() == "host" else name, value)
-        return own
 
     # ------------------------------------------------------------------------------------------------------ Transport
     def start(self, sink: Sink, deadline: Deadline) -> None:  # noqa: ARG002
@@ -139,6 +132,8 @@ class HttpTransport:
     def send(self, message: Outgoing, deadline: Deadline) -> None:
         """Post one message and hand its answer to the sink; see ``Transport.send``.
 
+        An answer's stream that is cut off is resumed where the server gave it an event id (``sessions`` only).
+
         Blocks on the server: until the answer is there, the deadline (the wall clock over all of it), or ``close()``. A
         name lookup is the one thing that neither of the two can end: the system's resolver has its own limit.
         Raises, besides what ``Transport`` says: ``ConnectFailed`` when nothing was sent, ``HttpStatusError``,
@@ -147,15 +142,30 @@ class HttpTransport:
         """
         session_id = self._session_id
         self._revision = message.headers.get(VERSION_HEADER)
-        headers = self._headers_for({**message.headers, **_POST}, session_id)
         try:
-            self._post(message, headers, session_id, deadline)
+            cut = self._post(message, session_id, deadline)
+            if cut is not None:
+                self._resume(message, session_id or self._session_id, cut, deadline)
         except SynclineError as error:
             error.at(self._name, message.method, message.id)
             raise
 
+    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+        """Hold the stream on which the server sends what answers no request (GET; handshake revisions); see ``Listens``."""
+        if not self.sessions:
+            return
+        trail = Trail(self._event_bytes)
+        try:
+            self._listen(message, self._session_id, trail, on_open)
+        except SynclineError as error:
+            error.at(self._name, message.method)
+            raise
+        finally:
+            with self._exchanges.lock:
+                self._listeners.discard(trail)
+
     def abandon(self, message: Outgoing) -> None:
-        """End the send of a message, wherever it is blocked."""
+        """End the send of a message, or its listening, wherever it is blocked."""
         self._exchanges.abandon(message)
 
     def close(self, deadline: Deadline) -> None:
@@ -165,12 +175,16 @@ class HttpTransport:
         try:
             self.end_session(deadline)
         finally:
-            self._http.close()
+            self._way.close()
 
     def disown(self) -> None:
         """We are a forked child: close our copies of the sockets, without a word to the server."""
         self._session_id = None
         self._exchanges.disown()
+
+    def legacy(self) -> LegacySseTransport:
+        """The transport of 2024-11-05 to the same URL, with all that this one has, which is not to be used any more."""
+        return LegacySseTransport(self._way, event_bytes=self._event_bytes, name=self._name)
 
     # -------------------------------------------------------------------------------------------------------- session
     def forget_session(self) -> None:
@@ -180,16 +194,9 @@ class HttpTransport:
     def end_session(self, deadline: Deadline) -> None:
         """Tell the server that the session is over (DELETE), where there is one. Short; whatever comes of it is ignored."""
         session_id, self._session_id = self._session_id, None
-        if session_id is None:
-            return
-        headers = self._headers_for({VERSION_HEADER: self._revision} if self._revision else {}, session_id)
-        exchange = self._exchanges.begin(deadline.sooner(FAREWELL), self._connect_timeout, farewell=True)
-        try:
-            self._http.open("DELETE", self._http.url, headers, None, exchange).close()
-        except (OSError, HTTPError) as error:
-            wire.debug("%s: the session could not be ended: %s", self._name, root_reason(error))
-        finally:
-            self._exchanges.end(exchange)
+        if session_id is not None:
+            own = {VERSION_HEADER: self._revision} if self._revision else {}
+            self._way.end_session(self._way.headers(own, session_id), deadline)
 
     def _adopt_session(self, value: str | None, status: int) -> None:
         if value is None or not 200 <= status < 300:
@@ -199,90 +206,25 @@ class HttpTransport:
         else:
             self._sink.finding("session-id-invalid", SESSION_HEADER, f"{len(value)} characters")
 
-    # ------------------------------------------------------------------------------------------------------- exchange
-    def _headers_for(self, own: Mapping[str, str], session_id: str | None) -> dict[str, str]:
-        """All headers of one request; the message's own win, whatever the case of their names."""
-        chosen = self._headers.copy()
-        for name, value in own.items():
-            chosen[name.lower()] = (name, value)
-        headers = dict(chosen.values())
-        if session_id is not None:
-            headers[SESSION_HEADER] = session_id
-        return headers
-
-    def _post(self, message: Outgoing, headers: dict[str, str], session_id: str | None, deadline: Deadline) -> None:
-        """Post to the endpoint or where it redirects to."""
-        url = self._http.url
-        hops = 0
-        while True:
-            response, exchange = self._open(url, headers, message, deadline)
-            try:
-                if session_id is None and self.sessions:
-                    self._adopt_session(response.headers.get(SESSION_HEADER), response.status)
-                location = self._take(message, response, exchange, session_id is not None)
-                if location is None:
-                    return
-                if hops == MAX_HOPS:
-                    raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=response.status, url=shown_url(url))
-                url = redirect_target(url, location, response.status)
-                hops += 1
-            except SynclineError:
-                raise
-            except (OSError, HTTPError) as error:
-                raise failure(error, exchange) from error
-            finally:
-                response.close()  # drops the connection, unless it was read to its end
-                self._exchanges.end(exchange)
-
-    def _open(
-        self, url: str, headers: dict[str, str], message: Outgoing, deadline: Deadline
-    ) -> tuple[BaseHTTPResponse, Exchange]:
-        """Send one request, once more if a connection that had served before turns out to be dead."""
-        repeatable = message.repeatable
-        while True:
-            exchange = self._exchanges.begin(deadline, self._connect_timeout, message)
-            try:
-                return self._http.open("POST", url, headers, message.frame, exchange), exchange
-            except BaseException as error:
-                self._exchanges.end(exchange)
-                if not isinstance(error, (OSError, HTTPError)):
-                    raise
-                meaning = failure(error, exchange)
-                stale = isinstance(meaning, ConnectionLost) and exchange.reused and not exchange.answered
-                if not (stale and repeatable):
-                    raise meaning from error
-                repeatable = False
-                self._exchanges.generation += 1  # whatever ended that connection has ended its idle neighbours too
-
-    # --------------------------------------------------------------------------------------------------------- answer
-    def _take(
-        self, message: Outgoing, response: BaseHTTPResponse, exchange: Exchange, with_session: bool
-    ) -> str | None:
-        """Do with an answer what it means; the address where it redirects to."""
-        kind: Kind = message.kind
-        status = response.status
-        media = media_type(response.headers.get("Content-Type"))
-        body = b""
-        if needs_body(kind, status, media):
-            most, seconds = FAILURE
-            exchange.hurry(seconds)
-            body = beginning(response, most)
-        meaning = classify(kind, status, media, session=with_session, modern=not self.sessions, body=body)
-        if meaning in _UNREAD:
-            exchange.hurry(LINGER[0])
-            drained(response)
-        if meaning is Meaning.JSON:
-            self._take_json(message, whole(response, self._message_bytes), status)
-        elif meaning is Meaning.STREAM:
-            self._take_stream(message, response, exchange)
-        elif meaning is Meaning.RPC_ERROR and kind == "request":
-            self._take_json(message, body, status)
-        elif meaning is Meaning.REDIRECT:
-            return response.headers.get("Location") or ""
-        elif meaning is not Meaning.ACCEPTED:
-            raise refusal(meaning, response, self._http.url, media, body)
-        elif kind == "request":
-            raise UnexpectedMessage(f"HTTP {status} to a request: there will be no answer")
+    # ----------------------------------------------------------------------------------------------------------- POST
+    def _post(self, message: Outgoing, session_id: str | None, deadline: Deadline) -> _Cut | None:
+        """Send a message and take its answer; where that was cut off and can be resumed, what is known of it."""
+        headers = self._way.headers({**message.headers, **_POST}, session_id)
+        with self._way.open("POST", headers, message, deadline) as answer:
+            status = answer.response.status
+            if session_id is None and self.sessions:
+                self._adopt_session(answer.response.headers.get(SESSION_HEADER), status)
+            meaning = answer.judge(message.kind, session=session_id is not None, modern=not self.sessions)
+            if meaning is Meaning.JSON:
+                self._take_json(message, whole(answer.response, self._message_bytes), status)
+            elif meaning is Meaning.STREAM:
+                return self._take_stream(message, answer)
+            elif meaning is Meaning.RPC_ERROR and message.kind == "request":
+                self._take_json(message, answer.body, status)
+            elif meaning is not Meaning.ACCEPTED:
+                raise answer.refusal(meaning)
+            elif message.kind == "request" and not self._listeners:
+                raise UnexpectedMessage(f"HTTP {status} to a request: there will be no answer")
         return None
 
     def _take_json(self, message: Outgoing, body: bytes, status: int) -> None:
@@ -292,19 +234,97 @@ class HttpTransport:
                 raise InvalidMessage(f"the answer is not a JSON-RPC message: {first.reason}", raw=first.raw)
             raise UnexpectedMessage("the answer belongs to another request")
 
-    def _take_stream(self, message: Outgoing, response: BaseHTTPResponse, exchange: Exchange) -> None:
-        """Hand on events up to the answer, then see the stream to its end, if that is near."""
-        parser = SseParser(self._event_bytes)
-        size = 0
-        for piece in pieces(response):
-            size += len(piece)
-            check_size(size, self._message_bytes)
-            answered = False
-            for event in parser.feed(piece):
-                if event.event == "message" and event.data:
-                    answered = self._sink.received(event.data, message) or answered
-            if answered:
-                exchange.hurry(self._linger)
-                self._linger = LINGER[0] if drained(response) else LINGER[1]
-                return
-        raise UnexpectedMessage("the stream ended without a response")
+    def _take_stream(self, message: Outgoing, answer: HttpAnswer) -> _Cut | None:
+        trail = Trail(self._event_bytes)
+        reason = self._read(message, answer, trail)
+        if reason is not None and not (self.sessions and trail.last_event_id):
+            raise reason
+        return None if reason is None else _Cut(trail, reason)
+
+    def _read(self, message: Outgoing, answer: HttpAnswer, trail: Trail) -> SynclineError | None:
+        """Hand on events up to the answer, then see the stream to its end, if that is near; why it ended before."""
+        try:
+            for piece in pieces(answer.response):
+                answered = False
+                for data in trail.feed(piece):
+                    answered = self._sink.received(data, message) or answered
+                check_size(trail.size, self._message_bytes)
+                if answered:
+                    answer.exchange.hurry(self._linger)
+                    self._linger = LINGER if drained(answer.response) else BRIEF
+                    return None
+        except HTTP_ERRORS as error:
+            reason = failure(error, answer.exchange)
+            if not isinstance(reason, ConnectionLost):
+                raise reason from error
+            reason.__cause__ = error
+            return reason
+        return UnexpectedMessage("the stream ended without a response")
+
+    # ------------------------------------------------------------------------------------------------------------ GET
+    def _get(self, message: Outgoing, session_id: str | None, trail: Trail, deadline: Deadline) -> HttpAnswer:
+        ident = trail.last_event_id
+        resume = {} if ident is None else {"Last-Event-ID": ident}
+        return self._way.open(
+            "GET", self._way.headers({**message.headers, **_ACCEPT, **resume}, session_id), message, deadline
+        )
+
+    def _resume(self, message: Outgoing, session_id: str | None, cut: _Cut, deadline: Deadline) -> None:
+        """Ask for the rest of an answer until it is there (resumability).
+
+        Whatever comes in between, the request may have run: it is never a ``SessionExpired``.
+        """
+        trail = cut.trail
+        reason: SynclineError | None = cut.reason
+        lasted = 0.0
+        while reason is not None:
+            if trail.last_event_id is None:
+                raise reason
+            if trail.in_vain == ATTEMPTS:
+                problem = f"the answer was cut off, and {ATTEMPTS} attempts to resume it brought nothing new"
+                raise ConnectionLost(f"{problem}: {reason.message}") from reason
+            self._exchanges.pause(trail.cut(lasted, random.random()), deadline, message)
+            began = time.monotonic()
+            try:
+                with self._get(message, session_id, trail, deadline) as answer:
+                    meaning = answer.judge("listen", session=session_id is not None)
+                    if meaning is not Meaning.STREAM:
+                        raise answer.refusal(meaning)
+                    reason = self._read(message, answer, trail)
+            except (ConnectFailed, ConnectionLost) as error:
+                reason = error
+            except (HttpStatusError, SessionExpired, AuthError) as error:
+                problem = "the answer was cut off, and the server does not resume it"
+                raise ConnectionLost(f"{problem}: {error.message}") from error
+            lasted = time.monotonic() - began
+
+    def _listen(
+        self, message: Outgoing, session_id: str | None, trail: Trail, on_open: Callable[[bool], object]
+    ) -> None:
+        forever = Deadline(None)
+        while True:
+            began = time.monotonic()
+            wait = 0.0
+            resumed = trail.last_event_id is not None
+            try:
+                with self._get(message, session_id, trail, forever) as answer:
+                    meaning = answer.judge("listen", session=session_id is not None)
+                    if meaning in _NO_STREAM:
+                        return
+                    if meaning is not Meaning.STREAM:
+                        raise answer.refusal(meaning)
+                    again = trail in self._listeners
+                    with self._exchanges.lock:
+                        self._listeners.add(trail)
+                    on_open(again and not resumed)
+                    for piece in pieces(answer.response):
+                        for data in trail.feed(piece):
+                            self._sink.received(data)
+            except (ConnectFailed, ConnectionLost) as error:
+                wire.debug("%s: the listening stream is down: %s", self._name, error.message)
+            except HttpStatusError as error:
+                if error.status not in TEMPORARY:
+                    raise
+                wait = error.retry_after or 0.0
+            wait = max(wait, trail.cut(time.monotonic() - began, random.random()))
+            self._exchanges.pause(wait, forever, message)

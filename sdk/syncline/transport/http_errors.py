@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from requests.exceptions import InvalidHeader, ProxyError
-from urllib3.exceptions import DecodeError
+from urllib3.exceptions import DecodeError, HTTPError
 
 from syncline.errors import (
     AuthRequired,
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from .http_exchange import Exchange
 
+#: What requests, urllib3 and the socket raise; ours are ``OSError`` too, so they are to be told apart first.
+HTTP_ERRORS = OSError, HTTPError
 #: Seconds before its deadline at which a call counts as timed out: clocks are not that exact.
 EARLY = 0.01
 #: Characters of a body in the text of an error.

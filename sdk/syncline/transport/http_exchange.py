@@ -18,6 +18,7 @@ from urllib3.util import Timeout
 
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
+from syncline.concurrency.slot import ReplySlot
 from syncline.errors import ConnectionClosed, ForkedConnection
 
 if TYPE_CHECKING:
@@ -123,6 +124,26 @@ class Exchange(Timeout):
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
+class Pause:
+    """The time between two attempts: ended like an exchange."""
+
+    def __init__(self, message: Outgoing) -> None:
+        self.message = message
+        self._ended: ReplySlot[bool] = ReplySlot()
+
+    def abort(self) -> None:
+        """End it."""
+        self._ended.put(True)
+
+    def wait(self, seconds: float, deadline: Deadline) -> bool:
+        """Wait so long, or until the deadline; True if it was ended before."""
+        limit = Deadline(seconds)
+        while not limit.expired and not deadline.expired:
+            if self._ended.take(Deadline(min(limit.nap(), deadline.nap()))):
+                return True
+        return False
+
+
 class Exchanges:
     """The exchanges under way and the sockets open on one transport."""
 
@@ -131,7 +152,7 @@ class Exchanges:
         #: Connections made in an earlier generation are not used again.
         self.generation = 0
         self._closed: type[ConnectionClosed] | None = None
-        self._running: set[Exchange] = set()
+        self._running: set[Exchange | Pause] = set()
         self._sockets: weakref.WeakSet[Any] = weakref.WeakSet()
 
     @property
@@ -149,18 +170,37 @@ class Exchanges:
     ) -> Exchange:
         """A new exchange. Raises ``ConnectionClosed`` after ``abort()``, except for a farewell, and after ``abandon()``."""
         exchange = Exchange(deadline, connect_timeout, self, message)
-        with self.lock:
-            if self._closed is not None and not farewell:
-                raise self._closed("the client is closed")
-            if message is not None and message.abandoned:
-                raise ConnectionClosed("the request was given up")
-            self._running.add(exchange)
+        self._begin(exchange, farewell)
         return exchange
 
-    def end(self, exchange: Exchange) -> None:
+    def pause(self, seconds: float, deadline: Deadline, message: Outgoing) -> None:
+        """Wait before the next attempt for a message, no longer than its deadline.
+
+        Raises ``ConnectionClosed`` when ``abort()`` or ``abandon()`` end it.
+        """
+        pause = Pause(message)
+        self._begin(pause)
+        try:
+            if pause.wait(seconds, deadline):
+                self._refuse(message)
+        finally:
+            self.end(pause)
+
+    def _begin(self, part: Exchange | Pause, farewell: bool = False) -> None:
+        with self.lock:
+            self._refuse(part.message, farewell)
+            self._running.add(part)
+
+    def _refuse(self, message: Outgoing | None, farewell: bool = False) -> None:
+        if self._closed is not None and not farewell:
+            raise self._closed("the client is closed")
+        if message is not None and message.abandoned:
+            raise ConnectionClosed("the request was given up")
+
+    def end(self, part: Exchange | Pause) -> None:
         """It is over, one way or the other."""
         with self.lock:
-            self._running.discard(exchange)
+            self._running.discard(part)
 
     def abandon(self, message: Outgoing) -> None:
         """End the exchange that is under way for a message, and let no other one begin for it."""

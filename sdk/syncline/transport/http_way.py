@@ -1,0 +1,215 @@
+"""How requests reach one URL: their headers, redirects, and a second try on a fresh connection where the old one was dead."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import ConnectionLost, HttpStatusError, SynclineError
+from syncline.logs import wire
+from syncline.protocol.answers import REDIRECTS, Kind, Meaning, classify, media_type, needs_body, redirect_target
+
+from .base import Outgoing
+from .http_body import beginning, drained
+from .http_errors import HTTP_ERRORS, failure, refusal, root_reason, shown_url
+from .http_exchange import Exchange, Exchanges
+from .http_session import HttpSession
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+    from urllib3.response import BaseHTTPResponse
+
+SESSION_HEADER = "Mcp-Session-Id"
+#: Redirects that one message follows.
+MAX_HOPS = 5
+#: Seconds that the DELETE of a session may take.
+FAREWELL = 2.0
+#: Seconds for a body that says nothing and is only read to keep the connection.
+LINGER = 0.1
+#: Bytes, and seconds, for the body of a failure; its status says enough without it.
+FAILURE = 1 << 20, 5.0
+
+#: Meanings whose body says nothing; it is read to keep the connection.
+_UNREAD = (Meaning.ACCEPTED, Meaning.UNAUTHORIZED, Meaning.NO_STREAM)
+#: Not for users to set: how the body is framed, and the session.
+_RESERVED = frozenset({"content-length", "transfer-encoding", SESSION_HEADER.lower()})
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+
+_Headers = dict[str, tuple[str, str]]
+
+
+class HttpAnswer:
+    """The answer to one request, its body unread; give it back with ``close()`` or as a context manager.
+
+    As a context manager it also turns errors of the libraries below into ours.
+
+    Attributes:
+        response: The status, the headers, the body.
+        exchange: The attempt that it belongs to.
+        url: Where it came from, after all redirects.
+        media: Its media type.
+        body: The beginning of its body, if that was needed to judge it.
+    """
+
+    __slots__ = ("body", "exchange", "media", "response", "url")
+
+    def __init__(self, response: BaseHTTPResponse, exchange: Exchange, url: str) -> None:
+        self.response = response
+        self.exchange = exchange
+        self.url = url
+        self.media = media_type(response.headers.get("Content-Type"))
+        self.body = b""
+
+    def judge(self, kind: Kind, *, session: bool = False, modern: bool = False) -> Meaning:
+        """What it means; see ``classify``. Reads the body where that decides, or is of no interest."""
+        status = self.response.status
+        if needs_body(kind, status, self.media):
+            most, seconds = FAILURE
+            self.exchange.hurry(seconds)
+            self.body = beginning(self.response, most)
+        meaning = classify(kind, status, self.media, session=session, modern=modern, body=self.body)
+        if meaning in _UNREAD:
+            self.exchange.hurry(LINGER)
+            drained(self.response)
+        return meaning
+
+    def refusal(self, meaning: Meaning) -> SynclineError:
+        """The error for an answer that is none."""
+        return refusal(meaning, self.response, self.url, self.media, self.body)
+
+    def close(self) -> None:
+        """Give the connection back, if all was read; drop it otherwise."""
+        self.response.close()
+        self.exchange.table.end(self.exchange)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        meaning = None
+        if isinstance(error, HTTP_ERRORS) and not isinstance(error, SynclineError):
+            meaning = failure(error, self.exchange)
+        self.close()
+        if meaning is not None:
+            raise meaning from error
+
+
+class HttpWay:
+    """The way to one URL, for any number of threads.
+
+    Args:
+        http: The session that the requests go through.
+        headers: Headers for every request. One that HTTP does not allow is left out with a warning.
+        env_headers: Header name to the name of an environment variable that holds its value, which wins over ``headers``;
+            unset or blank: no header.
+        connect_timeout: Seconds for name lookup, TCP and TLS; None for no limit but the request's.
+        name: What warnings call the server.
+    """
+
+    def __init__(
+        self,
+        http: HttpSession,
+        *,
+        headers: Mapping[str, str],
+        env_headers: Mapping[str, str],
+        connect_timeout: float | None,
+        name: str,
+    ) -> None:
+        self.url = http.url
+        self.exchanges = Exchanges()
+        self._http = http
+        self._name = name
+        self._connect_timeout = connect_timeout
+        self._headers = self._own_headers(headers, env_headers)
+
+    def _own_headers(self, headers: Mapping[str, str], env_headers: Mapping[str, str]) -> _Headers:
+        """What goes with every request unless the message says otherwise; names in lower case lead to name and value."""
+        own = {name.lower(): (name, value) for name, value in self._http.headers.items()}
+        own["accept-encoding"] = ("Accept-Encoding", "identity")
+        from_environment = {name: os.environ.get(variable, "") for name, variable in env_headers.items()}
+        for name, value in [
+            *headers.items(),
+            *((name, value) for name, value in from_environment.items() if value.strip()),
+        ]:
+            value = value.strip(" \t")
+            if name.lower() in _RESERVED or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+                wire.warning("%s: the header %r cannot be sent as configured and is left out", self._name, name)
+            else:
+                own[name.lower()] = ("Host" if name.lower() == "host" else name, value)
+        return own
+
+    def headers(self, own: Mapping[str, str], session_id: str | None = None) -> dict[str, str]:
+        """All headers of one request; its own win, whatever the case of their names."""
+        chosen = self._headers.copy()
+        for name, value in own.items():
+            chosen[name.lower()] = (name, value)
+        headers = dict(chosen.values())
+        if session_id is not None:
+            headers[SESSION_HEADER] = session_id
+        return headers
+
+    def open(
+        self, verb: str, headers: dict[str, str], message: Outgoing, deadline: Deadline, url: str | None = None
+    ) -> HttpAnswer:
+        """Send a request, with the message as its body unless it is a GET, and follow redirects.
+
+        Blocks until the head of the answer is there; the deadline, ``abandon()`` and ``abort()`` end that. Raises what
+        went wrong as our errors.
+        """
+        url = url or self.url
+        body = None if verb == "GET" else message.frame
+        hops = 0
+        while True:
+            answer = self._open(verb, url, headers, body, message, deadline)
+            status = answer.response.status
+            if status not in REDIRECTS:
+                return answer
+            with answer:
+                answer.exchange.hurry(LINGER)
+                drained(answer.response)
+                if hops == MAX_HOPS:
+                    raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=status, url=shown_url(url))
+                url = redirect_target(url, answer.response.headers.get("Location") or "", status)
+                hops += 1
+
+    def _open(
+        self, verb: str, url: str, headers: dict[str, str], body: bytes | None, message: Outgoing, deadline: Deadline
+    ) -> HttpAnswer:
+        """Send one request, once more if a connection that had served before turns out to be dead."""
+        repeatable = message.repeatable or body is None
+        while True:
+            exchange = self.exchanges.begin(deadline, self._connect_timeout, message)
+            try:
+                return HttpAnswer(self._http.open(verb, url, headers, body, exchange), exchange, url)
+            except BaseException as error:
+                self.exchanges.end(exchange)
+                if not isinstance(error, HTTP_ERRORS):
+                    raise
+                meaning = failure(error, exchange)
+                stale = isinstance(meaning, ConnectionLost) and exchange.reused and not exchange.answered
+                if not (stale and repeatable):
+                    raise meaning from error
+                repeatable = False
+                self.exchanges.generation += 1  # whatever ended that connection has ended its idle neighbours too
+
+    def end_session(self, headers: dict[str, str], deadline: Deadline) -> None:
+        """Send the DELETE of a session, even after ``abort()``. Short; whatever comes of it is ignored."""
+        exchange = self.exchanges.begin(deadline.sooner(FAREWELL), self._connect_timeout, farewell=True)
+        try:
+            self._http.open("DELETE", self.url, headers, None, exchange).close()
+        except HTTP_ERRORS as error:
+            wire.debug("%s: the session could not be ended: %s", self._name, root_reason(error))
+        finally:
+            self.exchanges.end(exchange)
+
+    def close(self) -> None:
+        """Close the idle connections; those in use are closed when they are released."""
+        self._http.close()
