@@ -91,6 +91,8 @@ class Client(Verbs):
             ``SYNCLINE_TRACE`` does the same.
     """
 
+    _recipe: tuple[ServerLike | Transport, ClientOptions]
+
     def __new__(cls, server: ServerLike | Transport, **options: Any) -> Self:
         """Keep what it is made of, for those who make another one like it."""
         self = super().__new__(cls)
