@@ -21,7 +21,7 @@ from syncline.version import VERSION
 
 if TYPE_CHECKING:
     from syncline.client import Client, call_tool, connect
-    from syncline.config import HttpServer, Limits, StdioServer, Timeouts
+    from syncline.config import Backoff, HttpServer, Limits, RetryPolicy, StdioServer, Timeouts
     from syncline.errors import (
         AuthError,
         AuthRequired,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         MethodNotFound,
         MissingCapability,
         NoCommonRevision,
+        OutcomeUnknown,
         ProtocolError,
         RemoteProtocolError,
         RequestTimeout,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
         ServerError,
         ServerExited,
         SessionExpired,
+        StreamError,
+        StreamOverflow,
         SynclineError,
         ToolError,
         TransportError,
@@ -57,14 +60,18 @@ if TYPE_CHECKING:
     )
     from syncline.findings import Finding
     from syncline.protocol.events import Notification
+    from syncline.protocol.questions import ElicitRequest
+    from syncline.session.handlers import Cancel
 
 __version__ = VERSION
 
 _HOMES = {
     "syncline.client": ("Client", "call_tool", "connect"),
-    "syncline.config": ("HttpServer", "Limits", "StdioServer", "Timeouts"),
+    "syncline.config": ("Backoff", "HttpServer", "Limits", "RetryPolicy", "StdioServer", "Timeouts"),
     "syncline.findings": ("Finding",),
     "syncline.protocol.events": ("Notification",),
+    "syncline.protocol.questions": ("ElicitRequest",),
+    "syncline.session.handlers": ("Cancel",),
     "syncline.errors": (
         "AuthError",
         "AuthRequired",
@@ -84,6 +91,7 @@ _HOMES = {
         "MethodNotFound",
         "MissingCapability",
         "NoCommonRevision",
+        "OutcomeUnknown",
         "ProtocolError",
         "RemoteProtocolError",
         "RequestTimeout",
@@ -91,6 +99,8 @@ _HOMES = {
         "ServerError",
         "ServerExited",
         "SessionExpired",
+        "StreamError",
+        "StreamOverflow",
         "SynclineError",
         "ToolError",
         "TransportError",
@@ -104,11 +114,14 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "AuthError",
     "AuthRequired",
+    "Backoff",
+    "Cancel",
     "Client",
     "ConfigError",
     "ConnectFailed",
     "ConnectionClosed",
     "ConnectionLost",
+    "ElicitRequest",
     "Finding",
     "ForkedConnection",
     "HeaderMismatch",
@@ -125,14 +138,18 @@ __all__ = [
     "MissingCapability",
     "NoCommonRevision",
     "Notification",
+    "OutcomeUnknown",
     "ProtocolError",
     "RemoteProtocolError",
     "RequestTimeout",
     "ResourceNotFound",
+    "RetryPolicy",
     "ServerError",
     "ServerExited",
     "SessionExpired",
     "StdioServer",
+    "StreamError",
+    "StreamOverflow",
     "SynclineError",
     "Timeouts",
     "ToolError",
