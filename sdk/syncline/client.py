@@ -377,6 +377,7 @@ def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits:
         event_bytes=limits.event_bytes,
         name=server.name,
         session=server.session,
+        mode=server.transport,
     )
 
 

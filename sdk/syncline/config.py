@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from syncline.errors import ConfigError
@@ -185,7 +185,7 @@ class StdioServer:
 
 @dataclass(frozen=True, repr=False)
 class HttpServer:
-    """A server behind a URL (Streamable HTTP).
+    """A server behind a URL.
 
     Attributes:
         url: Its MCP endpoint, ``http`` or ``https``.
@@ -198,6 +198,7 @@ class HttpServer:
         proxies: Proxies by scheme, as in requests; ``{}`` for none, whatever the environment says.
         trust_env: Whether proxies and CA bundles are taken from the environment. ``.netrc`` never is.
         session: A ``requests.Session`` of your own (adapters, hooks, certificates), instead of one made for this client.
+        transport: ``streamable`` for Streamable HTTP, ``sse`` for HTTP+SSE of 2024-11-05; ``auto`` tries them in this order.
     """
 
     url: str
@@ -210,8 +211,11 @@ class HttpServer:
     trust_env: bool = True
     bearer_env: str | None = None
     session: requests.Session | None = None
+    transport: Literal["auto", "streamable", "sse"] = "auto"
 
     def __post_init__(self) -> None:
+        if self.transport not in ("auto", "streamable", "sse"):
+            raise ConfigError(f"transport is auto, streamable or sse, not {self.transport!r}")
         try:
             parts = urlsplit(self.url)
             usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from syncline.errors import NoCommonRevision
 
+METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
@@ -138,6 +139,18 @@ def _choose(
     if any(version in offered for version in legacy):
         return Handshake()
     return Raise(f"no common revision: the server speaks {_listing(offered)}, we speak {_listing([*modern, *legacy])}")
+
+
+def points_to_sse(status: int | None, code: int | None) -> bool:
+    """Whether a refused ``initialize`` may come from a server of HTTP+SSE, the transport of 2024-11-05 (ERA-20, ERA-22).
+
+    Args:
+        status: The HTTP status; None over stdio, and in an event stream.
+        code: The JSON-RPC error code in the body, None where it was no JSON-RPC error.
+    """
+    modern = code in (HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION)
+    unknown_method = status == 404 and code == METHOD_NOT_FOUND
+    return status in (400, 404, 405) and not modern and not unknown_method
 
 
 def next_handshake_version(

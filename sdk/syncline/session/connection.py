@@ -107,6 +107,17 @@ class Connection:
             self.ending = CancelToken()
         fresh.start(self, deadline)
 
+    def adopt(self, transport: Transport, deadline: Deadline) -> None:
+        """While opening: start another transport, which takes over from the present one; if it fails, that one stays."""
+        transport.start(self, deadline)
+        with self.lock:
+            opening = self.state is State.OPENING
+            if opening:
+                self.transport = transport
+        if not opening:
+            transport.close(deadline)
+            raise ConnectionClosed("the client was closed while it was being opened")
+
     def ready(self, revision: Revision) -> None:
         """The era and revision are settled: calls may go out."""
         with self.lock:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from syncline import logs
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.errors import (
     ConnectFailed,
+    ConnectionClosed,
     ConnectionLost,
     HttpStatusError,
     InvalidMessage,
@@ -27,6 +28,7 @@ from syncline.errors import (
 )
 from syncline.protocol import era
 from syncline.protocol.revisions import HANDSHAKE, META, REVISIONS, STATELESS, Revision, known_revision
+from syncline.transport.base import Streamable
 
 from .connection import Connection
 
@@ -34,6 +36,11 @@ from .connection import Connection
 TRIES = 5
 #: Seconds for which a handshake verdict about a URL is believed: servers get updated.
 VERDICT_LIFE = 600.0
+#: Seconds for a server that refused the handshake to begin the event stream of the older transport.
+ENDPOINT = 5.0
+
+#: What a server was found to be; ``sse`` is the handshake over the transport of 2024-11-05.
+Era: TypeAlias = Literal["handshake", "stateless", "sse"]
 
 
 @dataclass(frozen=True)
@@ -64,15 +71,15 @@ class EraMemory:
 
     def __init__(self) -> None:
         self._lock = new_lock()
-        self._eras: dict[object, tuple[Literal["handshake", "stateless"], Deadline]] = {}
+        self._eras: dict[object, tuple[Era, Deadline]] = {}
 
-    def era(self, key: object) -> Literal["handshake", "stateless"] | None:
+    def era(self, key: object) -> Era | None:
         """What is known about a server; None if nothing is."""
         with self._lock:
             entry = self._eras.get(key)
             return None if entry is None or entry[1].expired else entry[0]
 
-    def remember(self, key: object, era: Literal["handshake", "stateless"], *, shared: bool) -> None:
+    def remember(self, key: object, era: Era, *, shared: bool) -> None:
         """Keep a verdict; ``shared`` says that the server is a program and not a URL."""
         with self._lock:
             self._eras[key] = era, Deadline(None if shared else VERDICT_LIFE)
@@ -85,11 +92,19 @@ def negotiate(
     connection: Connection, wanted: str, deadline: Deadline, probe_seconds: float, remembered: str | None
 ) -> Agreement:
     """Agree on a revision. ``wanted`` is one of them, or ``auto``. Blocks until the deadline at most."""
-    if wanted != "auto" and known_revision(wanted).era == "handshake":
+    transport = connection.transport
+    if isinstance(transport, Streamable) and transport.mode == "sse":
+        if wanted in STATELESS:
+            raise NoCommonRevision(f"HTTP+SSE has no revision {wanted}").at(connection.name)
+        connection.adopt(transport.legacy(), deadline)
         return handshake(connection, wanted, deadline)
+    if remembered == "sse" and wanted not in STATELESS and _fall_back(connection, deadline):
+        return handshake(connection, wanted, deadline)
+    if wanted != "auto" and known_revision(wanted).era == "handshake":
+        return _handshake(connection, wanted, deadline)
     if wanted == "auto" and remembered == "handshake":
         try:
-            return handshake(connection, HANDSHAKE[0], deadline)
+            return _handshake(connection, wanted, deadline)
         except ServerError as error:
             logs.wire.info("%s: no longer what it was remembered as: %s", connection.name, error)
     modern = STATELESS if wanted == "auto" else (wanted,)
@@ -125,7 +140,7 @@ def _discover(
         else:
             if isinstance(verdict, era.HandshakeAfterRestart):
                 connection.restart(deadline)
-            return handshake(connection, HANDSHAKE[0], deadline)
+            return _handshake(connection, HANDSHAKE[0], deadline)
     problem = f"the server refused {TRIES} times the versions that it named itself"
     raise NoCommonRevision(problem).at(connection.name, "server/discover")
 
@@ -159,6 +174,33 @@ def _discovered(revision: Revision, raw: Mapping[str, object]) -> Agreement:
     meta = _object(raw.get("_meta"))
     info = meta.get(META + "serverInfo") or raw.get("serverInfo")
     return _agreement(revision, _object(info), raw)
+
+
+def _handshake(connection: Connection, wanted: str, deadline: Deadline) -> Agreement:
+    """Agree by ``initialize``, over the older transport if the server turns out to know no other (ERA-20)."""
+    try:
+        return handshake(connection, wanted, deadline)
+    except (ServerError, HttpStatusError) as error:
+        code = error.code if isinstance(error, ServerError) else None
+        refused = error.method == "initialize" and era.points_to_sse(error.status, code)
+        if not (refused and _fall_back(connection, deadline)):
+            raise
+    return handshake(connection, wanted, deadline)
+
+
+def _fall_back(connection: Connection, deadline: Deadline) -> bool:
+    """Whether the server has the transport of 2024-11-05, which is then used for everything that follows (ERA-21)."""
+    transport = connection.transport
+    if not isinstance(transport, Streamable) or transport.mode != "auto":
+        return False
+    try:
+        connection.adopt(transport.legacy(), deadline.sooner(ENDPOINT))
+    except ConnectionClosed:
+        raise
+    except SynclineError as error:
+        logs.wire.info("%s: no HTTP+SSE either: %s", connection.name, error)
+        return False
+    return True
 
 
 def handshake(connection: Connection, wanted: str, deadline: Deadline) -> Agreement:

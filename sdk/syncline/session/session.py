@@ -147,7 +147,8 @@ class Session:
             self.book.mirroring = agreement.revision.era == "stateless" and not shared
             self._agreement = agreement
             connection.ready(agreement.revision)
-            memory.remember(self._era_key, agreement.revision.era, shared=shared)
+            found = agreement.revision.era if connection.transport.shared is shared else "sse"  # it fell back
+            memory.remember(self._era_key, found, shared=shared)
         except BaseException:
             connection.close(UNDOING)
             raise

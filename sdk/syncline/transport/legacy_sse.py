@@ -120,9 +120,9 @@ class LegacySseTransport:
 
     def close(self, deadline: Deadline) -> None:
         """End the stream and what is blocked, wait for the thread, close the connections."""
-        if self._way.exchanges.abort():
-            join(self._threads, deadline)
-            self._way.close()
+        self._way.exchanges.abort()
+        join(self._threads, deadline)
+        self._way.close()
 
     def disown(self) -> None:
         """We are a forked child: close our copies of the sockets, without a word to the server."""
