@@ -315,15 +315,6 @@ def test_the_session_is_ended_when_the_client_is(http_server: Http) -> None:
     assert all(request.header("Mcp-Session-Id") == "session-1" for request in server.requests[1:])
 
 
-def test_an_expired_session_is_an_error_of_its_own(http_server: Http) -> None:
-    """SES-5: the request was not processed, and the error says what happened."""
-    server = http_server(versions=[LEGACY])
-    with connect(server, LEGACY) as client:
-        server.expire_sessions()
-        with pytest.raises(syncline.SessionExpired, match="tools/call"):
-            client.call_tool("echo", {"text": "x"})
-
-
 @pytest.mark.parametrize("revision", [MODERN, LEGACY])
 def test_close_gives_the_socket_back_at_once(http_server: Http, revision: str) -> None:
     """Not only when the client is collected."""

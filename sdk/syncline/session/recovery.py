@@ -31,21 +31,31 @@ class Recovery:
         self._renew = renew
         self._renewal = new_lock()
         self._renewing = False
+        self._expired = False
 
     def run(self, exchange: Callable[[], Result], deadline: Deadline) -> Result:
         """Make an exchange; if the session turns out to have expired, renew it and make the exchange once more.
 
         Who comes while a session is being renewed waits for it. A second expiry in one call is an error.
         """
-        if self._renewing:
-            self._once(lambda: None, deadline)
+        if self._renewing or self._expired:
+            self._once(lambda: self._see_to_it(deadline), deadline)
         generation = self.generation
         try:
             return exchange()
         except SessionExpired as error:
             logs.wire.info("%s: the session has expired: %s", self._name, error.message)
-            self.replace(generation, lambda: self._renew(deadline), deadline)
+            self.replace(generation, lambda: self._renewed(deadline), deadline)
             return exchange()
+
+    def _see_to_it(self, deadline: Deadline) -> None:
+        """An earlier caller may have failed to renew it, or succeeded while we waited."""
+        if self._expired:
+            self._counted(self.generation, lambda: self._renewed(deadline))
+
+    def _renewed(self, deadline: Deadline) -> None:
+        self._expired = True
+        self._renew(deadline)
 
     def replace(self, generation: int, work: Callable[[], None], deadline: Deadline) -> None:
         """Do something that makes a session anew, unless somebody has done it since that generation."""
@@ -55,6 +65,7 @@ class Recovery:
         if self.generation == generation:
             work()
             self.generation += 1
+            self._expired = False
 
     def _once(self, work: Callable[[], None], deadline: Deadline) -> None:
         taken: list[bool] = []
