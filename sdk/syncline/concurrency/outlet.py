@@ -1,34 +1,55 @@
-"""Handing things over to a queue that somebody else made."""
+"""Handing things over to somebody else: to a queue of theirs, or to a function."""
 
 from __future__ import annotations
 
 import queue
-from typing import Protocol, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from .cancel import CancelToken
-from .deadline import Deadline
+if TYPE_CHECKING:
+    from .cancel import CancelToken
+    from .deadline import Deadline
 
-Item = TypeVar("Item", contravariant=True)
+Item = TypeVar("Item")
+Given = TypeVar("Given", contravariant=True)
 
 #: Seconds of a wait for room in one piece: so soon it is noticed that there is no need to wait any more.
 PIECE = 0.05
 
 
-class QueueLike(Protocol[Item]):
+class QueueLike(Protocol[Given]):
     """``queue.Queue``, and whatever is used like it: raises ``queue.Full`` when there is no room within the timeout."""
 
-    def put(self, item: Item, block: bool = ..., timeout: float | None = ..., /) -> object:
+    def put(self, item: Given, block: bool = ..., timeout: float | None = ..., /) -> object:
         """Leave an item."""
 
 
-def leave(target: QueueLike[Item], item: Item, deadline: Deadline, over: CancelToken) -> bool:
-    """Put an item into a queue; False if there was no room until the deadline, or until it was over. Tries once at least."""
-    wait = 0.0
-    while True:
-        try:
-            target.put(item, wait > 0, wait)
+class Outlet(Generic[Item]):
+    """Where items go. Raises what the queue or the function raises."""
+
+    def __init__(self, target: QueueLike[Item] | Callable[[Item], object]) -> None:
+        self._function: Callable[[Item], object] | None = None
+        self._queue: QueueLike[Item] | None = None
+        if callable(target):
+            self._function = target
+        else:
+            self._queue = target
+
+    def leave(self, item: Item, deadline: Deadline, over: CancelToken) -> bool:
+        """Hand an item over; False if there was no room until the deadline, or until it was over. Tries once at least.
+
+        A function is just called, and takes as long as it takes.
+        """
+        if self._function is not None:
+            self._function(item)
             return True
-        except queue.Full:
-            if over.cancelled or deadline.expired:
-                return False
-            wait = min(PIECE, deadline.nap()) or 0.001
+        assert self._queue is not None
+        wait = 0.0
+        while True:
+            try:
+                self._queue.put(item, wait > 0, wait)
+                return True
+            except queue.Full:
+                if over.cancelled or deadline.expired:
+                    return False
+                wait = min(PIECE, deadline.nap()) or 0.001

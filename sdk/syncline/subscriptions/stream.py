@@ -10,9 +10,8 @@ from syncline.concurrency import lifecycle
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.mailbox import Mailbox
-from syncline.concurrency.workers import spawn
+from syncline.concurrency.workers import join, spawn
 from syncline.errors import (
-    AccessChanged,
     ConnectionLost,
     ForkedConnection,
     LocalProtocolError,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from syncline.client import Client
+    from syncline.concurrency.workers import Thread
     from syncline.config import Limits
 
     from .access import Access
@@ -79,6 +79,7 @@ class NotificationStream:
         self._over = False
         self._failure: SynclineError | None = None
         self._channel: Channel | None = None
+        self._releasing: Thread | None = None
         self._unwatch: Callable[[], None] = lambda: None
 
     @property
@@ -93,7 +94,7 @@ class NotificationStream:
         server and Ctrl-C end it. Raises ``AccessChanged`` (before anything is sent, if it is known by then),
         ``LocalProtocolError`` for a server that offers no events, and what ``Client.open()`` raises.
         """
-        self._unwatch = self._access.watch(self._access_changed)
+        self._unwatch = self._access.watch(self.abort)
         try:
             self._require_access()
             self._client.open()
@@ -111,9 +112,9 @@ class NotificationStream:
             )
         except BaseException as error:
             self.close()
-            change = self.error
-            if isinstance(change, AccessChanged) and change is not error:
-                raise change from error
+            ended = self.error
+            if ended is not None and ended is not error:
+                raise ended from error
             raise
         return self
 
@@ -142,13 +143,23 @@ class NotificationStream:
         """
         self._end(None, at_once=True)
         self._failure = None
-        self._release(timeout)
+        if self._releasing is None:
+            self._release(timeout)
+        else:
+            join([self._releasing], Deadline(self._client._session.timeouts.close if timeout is None else timeout))
+
+    def abort(self, reason: SynclineError) -> None:
+        """End it, from any thread, without waiting for that; ``receive()`` raises the reason."""
+        if self._end(reason.at(self.name, METHOD), at_once=True):
+            self._releasing = spawn(f"syncline:{self.name}:release", self._release)
 
     def forked(self) -> None:
         """In a forked child: refuse all use."""
         self._lock = new_lock()
         self._mailbox = Mailbox(0, 0)
-        self._end(ForkedConnection("the stream was opened before a fork and belongs to the parent").at(self.name, METHOD))
+        self._end(
+            ForkedConnection("the stream was opened before a fork and belongs to the parent").at(self.name, METHOD)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -189,7 +200,7 @@ class NotificationStream:
             self._mailbox.put(Notification(TERMINATED, {}))
             problem = f"more than {self._limits.pending_bytes} bytes were waiting to be taken"
             self._end(StreamOverflow(problem).at(self.name, METHOD))
-            spawn(f"syncline:{self.name}:release", self._release)
+            self._releasing = spawn(f"syncline:{self.name}:release", self._release)
 
     def _answered(self, reply: Reply) -> None:
         if isinstance(reply.error, LOST):
@@ -197,10 +208,6 @@ class NotificationStream:
             self._end(None)
         else:
             self._end(reply.error)
-
-    def _access_changed(self, change: AccessChanged) -> None:
-        if self._end(change.at(self.name, METHOD), at_once=True):
-            spawn(f"syncline:{self.name}:release", self._release)
 
     def _end(self, failure: SynclineError | None, *, at_once: bool = False) -> bool:
         """Let it be over, after what waits to be taken or instead of it; False if it was over before."""
