@@ -24,6 +24,13 @@ SLACK = 0.05
 ONE_PIECE = 1 << 16
 #: Bytes asked of the socket at a time.
 BUFFER = 1 << 16
+#: Seconds of silence before the system checks a connection, seconds between checks, how many may fail. A peer that
+#: vanished without a word would else leave a stream open for ever.
+_CHECKS = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+KEEP_ALIVE = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *((socket.IPPROTO_TCP, getattr(socket, name), value) for name, value in _CHECKS if hasattr(socket, name)),
+)
 
 
 class _Source(io.RawIOBase):
@@ -139,7 +146,7 @@ class Connection(HTTPConnection):
             left = limit.remaining()
             sock = socket.socket(family, kind, proto)
             try:
-                for option in self.socket_options or ():
+                for option in (*KEEP_ALIVE, *(self.socket_options or ())):
                     sock.setsockopt(*option)
                 if self.source_address:
                     sock.bind(self.source_address)
