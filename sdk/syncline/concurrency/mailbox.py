@@ -1,0 +1,86 @@
+"""Items on their way from one thread to another, in order."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Generic, TypeVar
+
+from .cancel import CancelToken
+from .deadline import NAP, Deadline
+
+Item = TypeVar("Item")
+
+
+class Mailbox(Generic[Item]):
+    """Items in order, each with a weight. It never refuses an item: who puts them asks for room first.
+
+    Args:
+        most: How many items may wait.
+        weight: How much all that wait may weigh together.
+    """
+
+    def __init__(self, most: int, weight: int) -> None:
+        self._most = most
+        self._limit = weight
+        self._items: deque[tuple[Item, int]] = deque()
+        self._weight = 0
+        self._ended = False
+        self._closed = False
+        self._changed = threading.Condition(threading.Lock())
+
+    @property
+    def weight(self) -> int:
+        """How much all that waits weighs together."""
+        return self._weight
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room: a limit has been reached."""
+        return len(self._items) >= self._most or self._weight >= self._limit
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will be taken from it."""
+        return self._closed or (self._ended and not self._items)
+
+    def put(self, item: Item, weight: int = 0) -> None:
+        """Add an item; nothing once it has ended. Never blocks."""
+        with self._changed:
+            if not (self._ended or self._closed):
+                self._items.append((item, weight))
+                self._weight += weight
+                self._changed.notify_all()
+
+    def wait_for_room(self, over: CancelToken) -> bool:
+        """Block until there is room, it ends, or ``over`` is; whether there is room."""
+        with self._changed:
+            while self.full and not (self._ended or self._closed or over.cancelled):
+                self._changed.wait(NAP)
+            return not (self._ended or self._closed or over.cancelled)
+
+    def take(self, deadline: Deadline) -> Item | None:
+        """The next item; None at the deadline or once it has ended. Blocks until one of them; Ctrl-C interrupts it."""
+        with self._changed:
+            while not self._items:
+                if self._ended or self._closed or deadline.expired:
+                    return None
+                self._changed.wait(deadline.nap())
+            item, weight = self._items.popleft()
+            self._weight -= weight
+            self._changed.notify_all()
+            return item
+
+    def end(self) -> None:
+        """Nothing more will come; what is there can still be taken."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Nothing more will be taken."""
+        with self._changed:
+            self._closed = True
+            self._items.clear()
+            self._weight = 0
+            self._changed.notify_all()
