@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from syncline import logs
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from syncline.protocol.events import Notification
     from syncline.session.handlers import OnElicitation, OnSampling, Roots
     from syncline.session.waiter import OnProgress
+    from syncline.streams.changes import Changes
     from syncline.transport.base import Transport
     from syncline.types import CallToolResult, Implementation, LoggingMessageNotificationParams, ServerCapabilities
 
@@ -194,6 +195,26 @@ class Client(Verbs):
 
     def __repr__(self) -> str:
         return f"<syncline.Client {self._session.name}: {self._session.connection.state.name.lower()}>"
+
+    # Streams
+
+    def subscribe(
+        self,
+        *,
+        tools: bool = False,
+        prompts: bool = False,
+        resource_list: bool = False,
+        resources: Sequence[str] = (),
+    ) -> Changes:
+        """Be told of changes: of the lists of tools, prompts and resources, and of single resources by their URI.
+
+        Source: specification, ``subscriptions/listen`` (2026-07-28); ``resources/subscribe`` and ``list_changed`` before.
+        Blocks until the server has confirmed it. Raises what a request raises, and ``StreamError`` where a server over HTTP
+        offers no stream for it. ``changes.accepted`` says what the server agreed to (2026-07-28).
+        """
+        from syncline.streams import changes
+
+        return changes.Changes(self._session, changes.wanted(tools, prompts, resource_list, resources)).open()
 
     # What is known about the server
 

@@ -90,7 +90,7 @@ def test_declining_and_cancelling(meet: Meet, outcome: object, action: str) -> N
 )
 def test_an_answer_that_does_not_fit_is_an_error_for_the_server(meet: Meet, bad: object) -> None:
     """ELI-5, behaviours 3.142: checked before it is sent; the server is told that it failed, not why."""
-    _, partner = meet(on_elicitation=lambda _: bad)  # type: ignore[arg-type, return-value]
+    _, partner = meet(on_elicitation=lambda _: bad)
 
     error = ask(partner, "elicitation/create", QUESTION)["error"]
     assert error["code"] == -32603

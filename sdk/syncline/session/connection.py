@@ -235,6 +235,14 @@ class Connection:
             raise
         return call, Outgoing(frame, "request", method, call.id, extra, method in REPEATABLE)
 
+    def listening(self) -> Outgoing:
+        """The message that stands for the GET stream: it has no body, only headers, and can be abandoned."""
+        with self.lock:
+            self._refuse_unless_ready("listen")
+            revision = self.engine.revision
+        assert revision is not None
+        return Outgoing(b"", "request", "listen", headers=self._headers(revision, "listen", None))
+
     def put(self, message: Outgoing, deadline: Deadline) -> None:
         """Send a prepared message; see ``Transport.send`` for what that waits for."""
         if self._trace is not None:

@@ -41,6 +41,8 @@ class Inbox:
         self._record = record
         self._on_log = on_log
         self._on_notification = on_notification
+        #: Called with each notification, on the thread that received it; they must not block.
+        self.taps: set[Callable[[Notification], None]] = set()
         self._listings: dict[str, tuple[Deadline, Sequence[object]]] = {}
 
     def __call__(self, notification: Notification) -> None:
@@ -51,9 +53,16 @@ class Inbox:
                 self._book.forget()
         if notification.method == "notifications/message":
             self._log(notification.params)
+        for tap in tuple(self.taps):
+            tap(notification)
         callback = self._on_notification
         if callback is not None:
             self.later(lambda: _call(callback, notification))
+
+    def forget(self) -> None:
+        """Anything may have changed."""
+        self._listings.clear()
+        self._book.forget()
 
     def keep(self, method: str, items: Sequence[object], ttl_ms: float) -> None:
         """Remember a complete listing for as long as the server says that it is good."""

@@ -34,6 +34,7 @@ from syncline.transport.base import Transport
 from . import retry
 from .connection import UNDOING, Connection
 from .inbox import Inbox
+from .listener import Listener
 from .negotiation import Agreement, EraMemory, handshake, negotiate
 from .recovery import Recovery
 from .tools import ToolBook
@@ -100,7 +101,10 @@ class Session:
         self._retry = retry
         self._log_level: str | None = None
         self._subscribed: set[str] = set()
-        self._closed = False
+        self.closed = False
+        #: Called when a session or a connection was made anew: what was not delivered meanwhile is lost.
+        self.restored: set[Callable[[], None]] = set()
+        self.listener = Listener(self)
 
     def open(self) -> None:
         """Start the transport and agree on a revision, within ``Timeouts.startup``. A failure uses the session up."""
@@ -116,13 +120,13 @@ class Session:
         self.recovery.replace(generation, lambda: self._reopen(deadline), deadline)
 
     def _reopen(self, deadline: Deadline) -> None:
-        if self._closed:
+        if self.closed:
             raise ConnectionClosed("the client was closed").at(self.name)
         old, fresh = self.connection, self._connect()
         self._open(fresh, deadline)
         self.connection = fresh
         old.close(UNDOING)
-        if self._closed:
+        if self.closed:
             fresh.close(UNDOING)
         self._restore(deadline)
 
@@ -169,13 +173,20 @@ class Session:
             exchange("logging/setLevel", {"level": self._log_level}, deadline)
         for uri in sorted(self._subscribed) if agreement.revision.era == "handshake" else ():
             exchange("resources/subscribe", {"uri": uri}, deadline)
+        for tell in list(self.restored):
+            tell()
+
+    def renew(self, generation: int) -> None:
+        """A new session in the place of one that was found expired, unless somebody has made it since that generation."""
+        deadline = Deadline(self.timeouts.startup)
+        self.recovery.replace(generation, lambda: self._renew(deadline), deadline)
 
     def _later(self, work: Callable[[], None]) -> None:
         self.connection.later(work)
 
     def close(self) -> None:
         """Close the connection, within ``Timeouts.close``."""
-        self._closed = True
+        self.closed = True
         self.connection.close(self.timeouts.close)
 
     @property
@@ -289,7 +300,7 @@ class Session:
 
     def _revive(self, deadline: Deadline) -> None:
         """Reconnect to a server that went away, where the policy allows it; else the call will say that it is gone."""
-        if not self._retry.restart or self._closed or self._agreement is None or not self.connection.is_closed:
+        if not self._retry.restart or self.closed or self._agreement is None or not self.connection.is_closed:
             return
         generation = self.recovery.generation
         retry.run(

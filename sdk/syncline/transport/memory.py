@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.slot import ReplySlot
@@ -45,6 +47,9 @@ class MemoryTransport:
         with self._state:
             self._check()
             self._inbox.put(message.frame)
+
+    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+        """Nothing: all messages share one channel."""
 
     def forget_session(self) -> None:
         """Nothing: there are no sessions here."""

@@ -246,6 +246,9 @@ class StdioTransport:
             how = f"the server ended with exit status {code}"
         return ServerExited(how, command=self._command, returncode=code, stderr_tail=self.stderr_tail).at(self.name)
 
+    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+        """Nothing: all messages share one channel."""
+
     def forget_session(self) -> None:
         """Nothing: there are no sessions here."""
 

@@ -1,0 +1,105 @@
+"""The stream on which a server of the handshake era sends over HTTP what answers no request: one for each session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import new_lock
+from syncline.concurrency.slot import ReplySlot
+from syncline.concurrency.workers import join, spawn
+from syncline.errors import SessionExpired, StreamError, SynclineError
+from syncline.transport.base import Outgoing
+
+if TYPE_CHECKING:
+    from syncline.concurrency.workers import Thread
+
+    from .session import Session
+
+#: Seconds to wait for the stream to be open, and for its thread to end.
+OPENING, ENDING = 10.0, 2.0
+
+
+class Audience(Protocol):
+    """Somebody who wants the stream."""
+
+    def missed(self) -> None:
+        """It was made again, and something may have been missed."""
+
+    def lost(self, error: SynclineError | None) -> None:
+        """It is down, and will be made again."""
+
+    def terminated(self, error: SynclineError) -> None:
+        """It is gone for good."""
+
+
+class Listener:
+    """Held open while anybody wants it, on the thread ``syncline:<server>:listen``. A shared channel needs none."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lock = new_lock()
+        self._audience: set[Audience] = set()
+        self._message: Outgoing | None = None
+        self._thread: Thread | None = None
+        self._opened: ReplySlot[SynclineError | None] = ReplySlot()
+
+    def join(self, listener: Audience) -> None:
+        """Want the stream. Blocks until it is open, ten seconds at most; ``StreamError`` if the server offers none."""
+        if self._session.connection.transport.shared:
+            return
+        with self._lock:
+            self._audience.add(listener)
+            first = self._thread is None
+            if first:
+                self._message = message = self._session.connection.listening()
+                self._thread = spawn(f"syncline:{self._session.name}:listen", lambda: self._run(message))
+        if first:
+            failure = self._opened.take(Deadline(OPENING))
+            if failure is not None:
+                raise failure.at(self._session.name)
+
+    def leave(self, listener: Audience) -> None:
+        """Want it no more; the last one ends it."""
+        with self._lock:
+            self._audience.discard(listener)
+            message, thread = (None, None) if self._audience else (self._message, self._thread)
+            if thread is not None:
+                self._message = self._thread = None
+        if message is not None and thread is not None:
+            self._session.connection.transport.abandon(message)
+            join([thread], Deadline(ENDING))
+
+    def _run(self, message: Outgoing) -> None:
+        failure: SynclineError = StreamError("the server offers no stream for what it sends unasked")
+        while not message.abandoned:
+            generation = self._session.recovery.generation
+            try:
+                self._session.connection.transport.listen(message, self._on_open)
+                break  # there is none
+            except SessionExpired as error:
+                failure = error
+                try:
+                    self._session.renew(generation)
+                except SynclineError as again:
+                    failure = again
+                    break
+            except SynclineError as error:
+                failure = error
+                break
+        if message.abandoned:
+            return
+        with self._lock:
+            audience = list(self._audience)
+            self._audience.clear()
+            self._message = self._thread = None
+        self._opened.put(failure)
+        for listener in audience:
+            listener.terminated(failure)
+
+    def _on_open(self, missed: bool) -> None:
+        self._opened.put(None)
+        with self._lock:
+            audience = list(self._audience) if missed else []
+        for listener in audience:
+            listener.missed()
