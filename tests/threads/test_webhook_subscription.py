@@ -25,7 +25,7 @@ from syncline.streams.webhook_receiver import WebhookReceiver
 from syncline.streams.webhooks import WebhookSubscription
 from tests.fixtures.event_server import EventServer
 from tests.fixtures.partner import SOON, Background
-from tests.fixtures.webhooks import event
+from tests.fixtures.webhooks import ManualTimer, event
 
 Item = Notification | Trouble | StateChange
 
@@ -57,6 +57,13 @@ class Consumer:
                 assert item.method == f"notifications/events/{method}", item
                 return item.params
 
+    def state(self) -> str:
+        """The next state, past anything else."""
+        while True:
+            item = self.items.get(timeout=SOON)
+            if isinstance(item, StateChange):
+                return item.state
+
     def numbers(self, count: int) -> list[int]:
         return [self.next("event")["data"]["n"] for _ in range(count)]
 
@@ -72,7 +79,7 @@ class Scene:
         return WebhookSubscription(
             self.client._session,
             self.receiver,
-            self.timer,
+            options.pop("timer", self.timer),
             "tick",
             {"room": 1},
             on_item=consumer.offer,
@@ -152,15 +159,13 @@ def test_a_receiver_that_cannot_be_reached_is_an_error_with_a_reason(scene: Scen
     closed.close()
 
 
-def test_it_is_refreshed_in_time_on_the_timers_thread(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_refreshed_in_time_again_and_again(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhooks, "LEAST", 0.01)
     scene.server.grant = 0.4
     consumer = Consumer()
     subscription = scene.subscription(consumer)
     subscription.start()
-    threads = [thread.name for thread in threading.enumerate() if "webhooks" in thread.name]
     scene.server.http.wait_until(lambda: scene.server.subscribed >= 5, SOON)
-    assert threads == [f"syncline:{scene.client.name}:webhooks"] or len(threads) == 2
     assert subscription.state == "active"
     requests = [request.json()["params"] for request in scene.server.http.calls("events/subscribe")]
     for request in requests:
@@ -174,17 +179,36 @@ def test_what_lapsed_is_made_again_and_what_happened_meanwhile_follows(
 ) -> None:
     monkeypatch.setattr(webhooks, "LEAST", 0.01)
     monkeypatch.setattr(webhooks, "RETRY", (0.02, 0.05))
-    scene.server.grant = 0.2
+    scene.server.grant = 0.3
     consumer = Consumer()
     subscription = scene.subscription(consumer)
     subscription.start()
-    consumer.next("active")
-    consumer.cursor = "p:0"
-    scene.server.http.arm(503, count=20, method="events/subscribe")
+    first = consumer.next("active")
+    consumer.cursor = first["cursor"]
+    scene.server.down = True
     scene.server.subscriptions.clear()
     scene.server.happen(1)
-    states = [item.state for item in iter(lambda: consumer.items.get(timeout=SOON), None) if isinstance(item, StateChange)][:0]
-    assert states == []
+    assert consumer.state() == "reconnecting"
+
+    scene.server.grant = 3600.0
+    scene.server.down = False
+    again = [consumer.items.get(timeout=SOON) for _ in range(2)]
+    assert {item.method.rpartition("/")[2] for item in again if isinstance(item, Notification)} == {"active", "event"}
+    assert subscription.state == "active"
+    subscription.close()
+
+
+def test_the_server_is_left_alone_for_as_long_as_it_asks(scene: Scene) -> None:
+    began = time.time()
+    now = [began]
+    scene.receiver.clock = lambda: now[0]
+    timer = ManualTimer()
+    subscription = scene.subscription(Consumer(), timer=timer)
+    subscription.start()
+    scene.server.http.arm(503, headers=[("Retry-After", "40")], method="events/subscribe")
+    now[0] += 1800
+    timer.fire()
+    assert [seconds for seconds, _ in timer.waiting] == [40.0]
     subscription.close()
 
 
@@ -223,7 +247,7 @@ def test_the_server_ends_it(scene: Scene) -> None:
     assert scene.server.http.calls("events/unsubscribe") == []
 
 
-def test_closing_from_another_thread_ends_a_start_that_waits(scene: Scene) -> None:
+def test_closing_the_client_ends_a_start_that_waits(scene: Scene) -> None:
     gate = threading.Event()
     scene.server.http.hold(gate, method="events/subscribe")
     subscription = scene.subscription(Consumer())
@@ -234,4 +258,3 @@ def test_closing_from_another_thread_ends_a_start_that_waits(scene: Scene) -> No
         starting.result()
     gate.set()
     assert subscription.state == "closed"
-    assert time.monotonic() > 0

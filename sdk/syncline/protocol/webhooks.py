@@ -30,6 +30,10 @@ WINDOW = 300.0
 REFRESH = 0.5, 0.1
 #: Seconds that a grant which never ends is taken for.
 ENDLESS = 12 * 3600.0
+#: The least seconds between two refreshes, whatever the grant and the clocks say.
+LEAST = 5.0
+#: Seconds before a refresh that failed is tried again: this long at first, doubling, up to the second figure.
+RETRY = 1.0, 60.0
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(?:([Zz])|([+-]\d\d):?(\d\d))?")
 _SECONDS = re.compile(r"[0-9]{1,12}")
@@ -187,4 +191,15 @@ def refresh_after(granted: float | None, chance: float) -> float:
         chance: A random number from 0 to 1, so that many subscriptions do not come at once.
     """
     half, spread = REFRESH
-    return (ENDLESS if granted is None else granted) * (half - spread * chance)
+    return max(LEAST, (ENDLESS if granted is None else granted) * (half - spread * chance))
+
+
+def retry_after(failures: int, chance: float) -> float:
+    """Seconds from a refresh that failed to the next attempt.
+
+    Args:
+        failures: How many have failed in a row, this one included.
+        chance: A random number from 0 to 1.
+    """
+    first, most = RETRY
+    return min(most, first * 2.0 ** min(failures - 1, 16)) * (1 + chance) / 2

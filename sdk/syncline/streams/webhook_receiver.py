@@ -94,12 +94,15 @@ class Endpoint:
 
     def rotate(self) -> None:
         """Make another secret; those before it are accepted until ``rotated()`` and an hour longer."""
-        self._secrets = [(webhooks.new_secret(), float("inf")), *self._secrets]
+        with self._lock:
+            self._secrets = [(webhooks.new_secret(), float("inf")), *self._secrets]
 
-    def rotated(self, now: float) -> None:
-        """The server has the present secret."""
-        current, *others = self._secrets
-        self._secrets = [current, *((secret, min(end, now + GRACE)) for secret, end in others if end > now)]
+    def rotated(self, secret: str, now: float) -> None:
+        """The server signs with this secret: those before it are on their way out."""
+        with self._lock:
+            count = [each for each, _ in self._secrets].index(secret) + 1
+            older = [(each, min(end, now + GRACE)) for each, end in self._secrets[count:] if end > now]
+            self._secrets = [*self._secrets[:count], *older]
 
     def accepted(self, now: float) -> list[str]:
         """The secrets that a delivery may be signed with."""

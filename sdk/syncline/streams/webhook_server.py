@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("syncline.webhooks")
 
-#: Seconds for ``close()``; it waits for the request that is being answered.
-ENDING = 2.0
+#: Seconds that a client may be silent, and for ``close()``, which waits for the request that is being answered.
+SILENCE, ENDING = 2.0, 3.0
 
 
 class LocalServer:
@@ -31,14 +31,14 @@ class LocalServer:
 
     def __init__(self, application: WSGIApplication, host: str, port: int) -> None:
         self._server = make_server(host, port, application, handler_class=_Handler)
-        self._server.timeout = 0.5
+        self._server.timeout = 0.5  # where the wait below returns at once (Windows)
         self._stop = Wakeup()
         self._poll = watch(self._server.fileno(), self._stop.fileno())
         self.url = f"http://{host}:{self._server.server_port}/"
         self._thread = spawn(f"syncline:{host}:{self._server.server_port}:receiver", self._run)
 
     def close(self) -> None:
-        """Stop serving. From any thread; waits at most 2 seconds for the request that is being answered."""
+        """Stop serving. From any thread; waits at most 3 seconds for the request that is being answered."""
         self._stop.set()
         join([self._thread], Deadline(ENDING))
 
@@ -60,8 +60,7 @@ class LocalServer:
 
 
 class _Handler(WSGIRequestHandler):
-    #: Seconds that a client may be silent.
-    timeout = 5
+    timeout = SILENCE
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002, ARG002
         """The address is not logged: its last part is the subscription's own."""

@@ -206,10 +206,10 @@ def test_both_secrets_are_good_while_they_change_and_the_old_one_an_hour_longer(
     assert hook.post(event(2), new).status == 202
     assert hook.post(event(3), [new, old]).status == 202
 
-    hook.endpoint.rotated(hook.now)
+    hook.endpoint.rotated(new, hook.now)
     hook.now += GRACE - 1
     assert hook.post(event(4), old).status == 202
-    hook.endpoint.rotated(hook.now)
+    hook.endpoint.rotated(new, hook.now)
     hook.now += 2
     assert hook.post(event(5), old).status == 401
     assert hook.post(event(5), new).status == 202
