@@ -241,7 +241,7 @@ class Connection:
             self._refuse_unless_ready("listen")
             revision = self.engine.revision
         assert revision is not None
-        return Outgoing(b"", "request", "listen", headers=self._headers(revision, "listen", None))
+        return Outgoing(b"", "listen", "listen", headers=self._headers(revision, "listen", None))
 
     def put(self, message: Outgoing, deadline: Deadline) -> None:
         """Send a prepared message; see ``Transport.send`` for what that waits for."""

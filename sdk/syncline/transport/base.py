@@ -81,6 +81,24 @@ class Transport(Protocol):
         ``close()``, which also ends a send that is blocked.
         """
 
+    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+        """Hold the stream on which a server of the handshake era sends over HTTP what answers no request.
+
+        Meant for a thread of its own. Over a shared channel there is no such stream, and this returns at once.
+        What comes is handed to the sink, with no origin. While the stream is there, a request that is only accepted gets
+        its answer over it. A stream that is cut off is made again for as long as it takes, from the last event id where
+        there was one.
+
+        Args:
+            message: Of kind ``listen``, with the headers that name the revision; ``abandon(message)`` ends it all.
+            on_open: Called on this thread whenever the stream is open; True if it was made again and the server could not
+                know what we have missed.
+
+        Blocks until one of these: returns when the server has no such stream; raises ``ConnectionClosed`` after
+        ``abandon()`` and ``close()``, ``SessionExpired`` when the server no longer knows the session, ``AuthRequired`` and
+        ``HttpStatusError`` for another refusal, and ``InvalidMessage`` for an event over the limit.
+        """
+
     def forget_session(self) -> None:
         """Carry no session id until the server names a new one; HTTP only."""
 
@@ -104,23 +122,6 @@ class Streamable(Transport, Protocol):
     """
 
     mode: Literal["auto", "streamable", "sse"]
-
-    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
-        """Hold the stream on which the server sends what answers no request (handshake era); meant for a thread of its own.
-
-        What comes is handed to the sink, with no origin. While the stream is there, a request that is only accepted gets
-        its answer over it. A stream that is cut off is made again for as long as it takes, from the last event id where
-        there was one.
-
-        Args:
-            message: Of kind ``listen``, with the headers that name the revision; ``abandon(message)`` ends it all.
-            on_open: Called on this thread whenever the stream is open; True if it was made again and the server could not
-                know what we have missed.
-
-        Blocks until one of these: returns when the server has no such stream; raises ``ConnectionClosed`` after
-        ``abandon()`` and ``close()``, ``SessionExpired`` when the server no longer knows the session, ``AuthRequired`` and
-        ``HttpStatusError`` for another refusal, and ``InvalidMessage`` for an event over the limit.
-        """
 
     def legacy(self) -> Transport:
         """A transport of 2024-11-05 (HTTP+SSE) to the same URL, not started. It takes the place of this one for good."""

@@ -151,7 +151,7 @@ class HttpTransport:
             raise
 
     def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
-        """Hold the stream on which the server sends what answers no request (GET; handshake revisions); see ``Listens``."""
+        """Hold the stream on which the server sends what answers no request (GET); see ``Transport.listen``."""
         if not self.sessions:
             return
         trail = Trail(self._event_bytes)

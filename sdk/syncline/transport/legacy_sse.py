@@ -6,7 +6,7 @@ what the client says. The stream is the session: where it ends, both have ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -113,6 +113,12 @@ class LegacySseTransport:
         except SynclineError as error:
             error.at(self._name, message.method, message.id)
             raise
+
+    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+        """Nothing: all that the server sends comes on the one stream."""
+
+    def forget_session(self) -> None:
+        """Nothing: the stream is the session."""
 
     def abandon(self, message: Outgoing) -> None:
         """End the send of a message, wherever it is blocked."""
