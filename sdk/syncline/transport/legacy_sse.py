@@ -88,12 +88,14 @@ class LegacySseTransport:
 
     def _run(self, answer: HttpAnswer, events: Iterator[SseEvent]) -> None:
         """Hand on what comes, until the stream ends."""
-        end: SynclineError = ConnectionLost("the server has ended the event stream")
+        end: SynclineError = ConnectionLost("the event stream has ended, and with it the session")
         try:
             with answer:
                 for event in events:
                     if event.event == "message":
                         self._sink.received(event.data)
+        except ConnectionLost as error:
+            end.__cause__ = error
         except SynclineError as error:
             end = error
         if not self._way.exchanges.closed:
