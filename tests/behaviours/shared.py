@@ -47,20 +47,22 @@ class Feed:
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.gone = threading.Event()
+        self._answered = False
         self._todo: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
 
     def play(self) -> None:
-        """On the server's thread: do as told until either side hangs up."""
+        """On the server's thread: do as told until it is answered, or either side hangs up."""
         try:
             self.exchange.sse()
-            while self.exchange.open and not self.exchange.gone():
+            while self.exchange.open and not self._answered:
                 self.exchange.server.check()
+                if self.exchange.gone():
+                    self.exchange.close()
                 try:
                     self._todo.get(timeout=0.02)()
                 except queue.Empty:
                     continue
         finally:
-            self.exchange.close()
             self.gone.set()
 
     @property
@@ -92,28 +94,40 @@ class Feed:
 
     def result(self) -> None:
         """End it with its result."""
-        self.message(id=self.exchange.request.id, result={"resultType": "complete"})
-        self.do(self.exchange.last_chunk)
+        self._answer(result={"resultType": "complete"})
 
     def error(self, code: int = -32603, message: str = "the server is on fire") -> None:
         """End it with an error."""
-        self.message(id=self.exchange.request.id, error={"code": code, "message": message})
-        self.do(self.exchange.last_chunk)
+        self._answer(error={"code": code, "message": message})
+
+    def _answer(self, **members: object) -> None:
+        def end() -> None:
+            self.exchange.last_chunk()
+            self._answered = True
+
+        self.message(id=self.exchange.request.id, **members)
+        self.do(end)
 
     def cut(self) -> None:
         """Hang up."""
         self.do(self.exchange.close)
 
     def wait_gone(self) -> None:
-        """Wait until the client has hung up."""
+        """Wait until it is over: the client has hung up, or the server has ended it."""
         assert self.gone.wait(SOON), "the client did not hang up"
 
 
 class EventServer(McpHttpServer):
-    """Offers events, and hands each stream to the test; ``instead`` are scripts for the next requests to do so."""
+    """Offers events, and hands each stream to the test. A lively one says first that it is active.
 
-    def __init__(self, revision: str = "2025-11-25", *, advertised: bool = True, **options: Any) -> None:
+    ``instead`` are scripts for the next streams, which the test does not see then.
+    """
+
+    def __init__(
+        self, revision: str = "2025-11-25", *, advertised: bool = True, lively: bool = False, **options: Any
+    ) -> None:
         super().__init__(versions=[revision], **options)
+        self._lively = lively
         self.instead: list[Script] = []
         self._feeds: queue.SimpleQueue[Feed] = queue.SimpleQueue()
         if advertised:
@@ -125,6 +139,8 @@ class EventServer(McpHttpServer):
             self.instead.pop(0)(exchange)
             return
         feed = Feed(exchange)
+        if self._lively:
+            feed.send("active")
         self._feeds.put(feed)
         feed.play()
 
