@@ -61,13 +61,16 @@ class Case:
 
     @property
     def negotiated(self) -> str:
-        return self.peer.revisions[-1] if self.version == "auto" else self.version
+        return revisions(self.peer, self.transport)[-1] if self.version == "auto" else self.version
 
 
 EVERYTHING = Peer(
     name="everything",
     stdio=["{node}", "{npm}/mcp-server-everything", "stdio"],
-    http={"http": ["{node}", "{npm}/mcp-server-everything", "streamableHttp"]},
+    http={
+        "http": ["{node}", "{npm}/mcp-server-everything", "streamableHttp"],
+        "sse": ["{node}", "{npm}/mcp-server-everything", "sse"],
+    },
     revisions=HANDSHAKE,
     call=Call("get-sum", {"a": 2, "b": 3}, "5"),
     failing=Call("get-resource-reference", {"resourceType": "Text", "resourceId": -1}, "Invalid resourceId"),
@@ -86,11 +89,11 @@ EVERYTHING = Peer(
         ["Engineering"],
     ),
 )
-SDK_HTTP = ["{python}", "{here}/sdk_server.py", "http", "{port}"]
+SDK_HTTP, SDK_SSE = (["{python}", "{here}/sdk_server.py", transport, "{port}"] for transport in ("http", "sse"))
 SDK = Peer(
     name="sdk",
     stdio=["{python}", "{here}/sdk_server.py", "stdio"],
-    http={"http": SDK_HTTP, "http-json": [*SDK_HTTP, "json"]},
+    http={"http": SDK_HTTP, "http-json": [*SDK_HTTP, "json"], "sse": SDK_SSE},
     revisions=HANDSHAKE + STATELESS,
     call=Call("echo", {"text": "Grüße, 世界 \u2028 end"}, "Grüße, 世界 \u2028 end"),
     failing=Call("fail", {"reason": "no luck"}, "no luck"),
@@ -141,12 +144,16 @@ TIME = Peer(
 PEERS = (EVERYTHING, SDK, MEMORY, FILESYSTEM, TIME)
 
 
+def revisions(peer: Peer, transport: str) -> list[str]:
+    """What a peer speaks over a transport: Streamable HTTP came with the second revision, HTTP+SSE has no newest one."""
+    if transport == "sse":
+        return [revision for revision in peer.revisions if revision in HANDSHAKE]
+    return [revision for revision in peer.revisions if transport == "stdio" or revision != HANDSHAKE[0]]
+
+
 def cases() -> Iterator[Case]:
     """Every peer over every transport and revision it speaks, and left to the client's own choice."""
     for peer in PEERS:
         for transport in ("stdio", *peer.http):
-            revisions = [
-                r for r in peer.revisions if transport == "stdio" or r != "2024-11-05"
-            ]  # HTTP was another then
-            for version in (*revisions, "auto"):
+            for version in (*revisions(peer, transport), "auto"):
                 yield Case(peer, transport, version)

@@ -89,7 +89,7 @@ class HttpServers:
             with socket.socket() as probe:
                 probe.settimeout(1)
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    return process, f"http://127.0.0.1:{port}/mcp"
+                    return process, f"http://127.0.0.1:{port}/{'sse' if name.endswith('-sse') else 'mcp'}"
             time.sleep(0.05)
         end(process)
         raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")

@@ -1,4 +1,4 @@
-"""A server written with the official Python SDK: `sdk_server.py stdio`, or `sdk_server.py http PORT [json]`."""
+"""A server written with the official Python SDK: `sdk_server.py stdio`, `sdk_server.py http PORT [json]`, or `sdk_server.py sse PORT`."""
 
 from __future__ import annotations
 
@@ -88,5 +88,7 @@ cast("Any", server).completion()(complete)  # a decorator without types
 if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         server.run("stdio")
+    elif sys.argv[1] == "sse":
+        server.run("sse", host="127.0.0.1", port=int(sys.argv[2]))
     else:
         server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]), json_response="json" in sys.argv[3:])
