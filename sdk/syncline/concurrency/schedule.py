@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from itertools import count
 
+from syncline.errors import ConnectionClosed
+
 from .cancel import CancelToken
 from .deadline import NAP, Deadline
 from .workers import Pool, join, spawn
-
 
 #: Seconds for work that is under way when it is over.
 ENDING = 0.5
@@ -26,15 +27,22 @@ class Schedule:
         name: What the thread that watches the clock is called; the others get a number after it.
         size: How many threads do the work.
         over: Nothing is begun any more once this is over.
+        on_over: Called then, on the thread that watches the clock.
     """
 
-    def __init__(self, name: str, size: int, over: CancelToken) -> None:
+    def __init__(self, name: str, size: int, over: CancelToken, on_over: Callable[[], None]) -> None:
         self._over = over
+        self._on_over = on_over
         self._pool = Pool(name, size)
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
         self._changed = threading.Condition(threading.Lock())
         self._clock = spawn(name, self._run)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is begun any more."""
+        return self._over.cancelled
 
     def after(self, seconds: float, work: Callable[[], None]) -> None:
         """Do something so many seconds from now; never blocks. It is dropped if that is over by then."""
@@ -44,7 +52,7 @@ class Schedule:
 
     def stop(self, deadline: Deadline) -> list[str]:
         """Drop what has not begun, and end the threads; the names of those that stay."""
-        self._over.cancel(RuntimeError("stopped"))
+        self._over.cancel(ConnectionClosed("polling has been stopped"))
         with self._changed:
             self._changed.notify()
         return join([self._clock], deadline)
@@ -56,4 +64,5 @@ class Schedule:
                 while self._due and self._due[0][0] <= now:
                     self._pool.submit(heapq.heappop(self._due)[2])
                 self._changed.wait(min(NAP, self._due[0][0] - now) if self._due else NAP)
+        self._on_over()
         self._pool.stop(Deadline(ENDING))

@@ -314,8 +314,16 @@ class Events:
         return EventStream(worker)
 
     def _clock(self) -> Schedule:
-        connection = self._session.connection
         with self._lock:
-            if self._schedule is None:
-                self._schedule = Schedule(f"syncline:{self._session.name}:poll", POLLERS, connection.ending.child())
+            if self._schedule is None or self._schedule.ended:
+                over = self._session.connection.ending.child()
+                name = f"syncline:{self._session.name}:poll"
+                self._schedule = Schedule(name, POLLERS, over, lambda: self._polls_ended(over.reason))
             return self._schedule
+
+    def _polls_ended(self, reason: BaseException | None) -> None:
+        with self._lock:
+            workers = list(self._workers)
+        for worker in workers:
+            if isinstance(worker, Poll):
+                worker.feed.connection_ended(reason)

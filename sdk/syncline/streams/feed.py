@@ -112,6 +112,13 @@ class Feed:
             self._final = None
             self.mailbox.close()
 
+    def connection_ended(self, reason: BaseException | None) -> None:
+        """There is nothing left that it could be made again over."""
+        if isinstance(reason, ConnectionClosed):
+            self.close(reason)
+        elif isinstance(reason, SynclineError):
+            self.terminate(reason)
+
     def forked(self) -> None:
         """We are in a forked child; a thread that is not here may have held our locks."""
         self._lock, self._saving, self.mailbox = new_lock(), new_lock(), Mailbox(1, 1)

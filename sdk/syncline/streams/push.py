@@ -191,11 +191,7 @@ class Push:
                 return
             except SynclineError as failure:
                 error, ended = typed(failure, self._dialect), False
-        reason = self._over.reason
-        if isinstance(reason, SynclineError) and not isinstance(reason, ConnectionClosed):
-            self.feed.terminate(reason)
-        else:
-            self.feed.close(reason if isinstance(reason, SynclineError) else None)
+        self.feed.connection_ended(self._over.reason)
 
     def _wait(self, error: SynclineError, ended: bool) -> float | None:
         """Seconds until the next try; None when there is to be none. May raise what the listing of event types raises."""
