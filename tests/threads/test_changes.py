@@ -219,12 +219,13 @@ def test_the_handshake_era_subscribes_to_each_resource(meet: Meet) -> None:
     changes = opening.result()
     partner.send(method="notifications/tools/list_changed")
     partner.send(method="notifications/prompts/list_changed")
-    partner.send(method="notifications/resources/updated", params={"uri": "y:9"})
     partner.send(method="notifications/resources/updated", params={"uri": "x:2"})
+    partner.send(method="notifications/resources/updated", params={"uri": "y:unplaceable"})
 
-    assert [changes.get(SOON), changes.get(SOON), changes.get(0.05)] == [
+    assert [changes.get(SOON), changes.get(SOON), changes.get(SOON), changes.get(0.05)] == [
         Change("tools_changed"),
         Change("resource_updated", "x:2"),
+        Change("resource_updated", "y:unplaceable"),
         None,
     ]
     changes.close()

@@ -23,7 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 _INT64 = 1 << 63
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RpcError:
     """A JSON-RPC error object; ``data`` is any JSON, None where there is none."""
 
@@ -32,7 +32,7 @@ class RpcError:
     data: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """A call of the other side; it waits for an answer with this ``id``."""
 
@@ -41,7 +41,7 @@ class Request:
     params: dict[str, object] | list[object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Notification:
     """A message that gets no answer."""
 
@@ -49,7 +49,7 @@ class Notification:
     params: dict[str, object] | list[object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """The answer to a request: ``error`` is None, or ``result`` is. Only an error may come without an id (RPC-4)."""
 
@@ -58,7 +58,7 @@ class Answer:
     error: RpcError | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Malformed:
     """Something that is not a JSON-RPC message.
 

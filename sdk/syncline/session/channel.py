@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.slot import ReplySlot
-from syncline.concurrency.workers import join, spawn
+from syncline.concurrency.workers import among, join, spawn
 from syncline.errors import RequestTimeout, StreamOverflow, SynclineError
 from syncline.protocol.events import Notification, Progress, Reply
 
@@ -70,6 +70,10 @@ class Channel:
     def id(self) -> int:
         """The JSON-RPC id of the request, which its notifications bear."""
         return self._call.id
+
+    def own_thread(self) -> bool:
+        """Whether this is its thread, and it has a connection to itself: then nobody else waits for what comes next."""
+        return not self._shared and among([self._thread])
 
     def close(self, timeout: float = ENDING) -> None:
         """End it: nothing is handed on any more, the server is told. From any thread; waits for the thread a little."""

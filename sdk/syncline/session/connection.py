@@ -233,7 +233,7 @@ class Connection:
             with self.lock:
                 self.engine.abandon(call)
             raise
-        return call, Outgoing(frame, "request", method, call.id, extra, method in REPEATABLE)
+        return call, Outgoing(frame, "request", method, call.id, extra, method in REPEATABLE, stream)
 
     def listening(self) -> Outgoing:
         """The message that stands for the GET stream: it has no body, only headers, and can be abandoned."""

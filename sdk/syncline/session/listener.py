@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.slot import ReplySlot
-from syncline.concurrency.workers import join, spawn
+from syncline.concurrency.workers import among, join, spawn
 from syncline.errors import SessionExpired, StreamError, SynclineError
 from syncline.transport.base import Outgoing
 
@@ -58,6 +58,11 @@ class Listener:
             failure = self._opened.take(Deadline(OPENING))
             if failure is not None:
                 raise failure.at(self._session.name)
+
+    def own_thread(self) -> bool:
+        """Whether this is the thread that reads the stream."""
+        thread = self._thread
+        return thread is not None and among([thread])
 
     def leave(self, listener: Audience) -> None:
         """Want it no more; the last one ends it."""

@@ -100,7 +100,8 @@ class Session:
         self._handlers = handlers
         self._retry = retry
         self._log_level: str | None = None
-        self._subscribed: set[str] = set()
+        #: The URIs of ``resources/subscribe``, which a new session is told again.
+        self.subscriptions: set[str] = set()
         self.closed = False
         #: Called when a session or a connection was made anew: what was not delivered meanwhile is lost.
         self.restored: set[Callable[[], None]] = set()
@@ -171,7 +172,7 @@ class Session:
             self.connection.log_level = self._log_level
         elif self._log_level is not None and self.offers("logging/setLevel"):
             exchange("logging/setLevel", {"level": self._log_level}, deadline)
-        for uri in sorted(self._subscribed) if agreement.revision.era == "handshake" else ():
+        for uri in sorted(self.subscriptions) if agreement.revision.era == "handshake" else ():
             exchange("resources/subscribe", {"uri": uri}, deadline)
         for tell in list(self.restored):
             tell()
@@ -334,7 +335,7 @@ class Session:
 
     def subscribed(self, uri: str, on: bool) -> None:
         """Remember a resource subscription, to restore it on a new session."""
-        (self._subscribed.add if on else self._subscribed.discard)(uri)
+        (self.subscriptions.add if on else self.subscriptions.discard)(uri)
 
     def notify(self, method: str, params: Mapping[str, object] | None, deadline: Deadline) -> None:
         """Send a notification; an expired session is renewed for it, too."""

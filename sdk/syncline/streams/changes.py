@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from syncline import logs
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import new_lock
 from syncline.concurrency.pending import Pending
 from syncline.concurrency.slot import ReplySlot
 from syncline.concurrency.workers import join, spawn
@@ -56,8 +57,7 @@ if TYPE_CHECKING:
     ]
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Something is not as it was.
 
     Attributes:
@@ -91,14 +91,23 @@ class Wanted:
 
     def change(self, notification: Notification) -> Change | None:
         """What a notification says; None if it is of no interest."""
+        if notification.method == UPDATED:
+            uri = notification.params.get("uri")
+            return Change("resource_updated", uri) if self.resources and isinstance(uri, str) else None
         kind = CHANGED.get(notification.method)
-        if kind is not None:
-            wanted = {"tools_changed": self.tools, "prompts_changed": self.prompts}.get(kind, self.resource_list)
-            return Change(kind) if wanted else None
-        uri = notification.params.get("uri") if notification.method == UPDATED else None
-        if isinstance(uri, str) and any(uri.startswith(asked) for asked in self.resources):
-            return Change("resource_updated", uri)
-        return None
+        if kind is None:
+            return None
+        wanted = {"tools_changed": self.tools, "prompts_changed": self.prompts}.get(kind, self.resource_list)
+        return Change(kind) if wanted else None
+
+    def ours(self, uri: str, others: Collection[str]) -> bool:
+        """Whether news of a resource are for us and not for ``others``, where all subscriptions share one stream.
+
+        A server may name a resource below the one that was subscribed to; one that nobody can place is for everybody.
+        """
+        if uri.startswith(self.resources):
+            return True
+        return not any(uri.startswith(other) for other in others)
 
 
 class Changes:
@@ -190,7 +199,7 @@ class Changes:
     def told(self, notification: Notification) -> None:
         """A notification that may be a change."""
         change = self._wanted.change(notification)
-        if change is not None and not self._over.cancelled:
+        if change is not None:
             self._put(change)
 
     def missed(self) -> None:
@@ -219,6 +228,10 @@ class Changes:
         while (change := self._waiting.take(Deadline(0.0))) is not None:
             put(change)
 
+    def own_thread(self) -> bool:
+        """Whether this is a thread that does nothing but read this stream, and may be held up."""
+        return self._source.own_thread()
+
     @property
     def over(self) -> CancelToken:
         """Cancelled when the stream is closed."""
@@ -229,7 +242,12 @@ class Changes:
 
 
 class ChangesThread:
-    """A thread that handles changes; see ``Changes.run_in_thread``."""
+    """Changes being handled; see ``Changes.run_in_thread``.
+
+    What the stream's own thread brings is handled there, which saves handing it over and lets a slow handler slow down the
+    server; what other threads bring (a shared channel, the answers of other requests) on a thread for that. Never both at
+    once.
+    """
 
     def __init__(
         self, changes: Changes, handle: Callable[[Change], object], on_error: Callable[[Exception], object]
@@ -238,7 +256,8 @@ class ChangesThread:
         self._handle = handle
         self._on_error = on_error
         self._slot: ReplySlot[Change | None] = ReplySlot()
-        changes.redirect(self._slot.put, lambda: self._slot.put(None))
+        self._turn = new_lock()
+        changes.redirect(self._take, lambda: self._slot.put(None))
         self._thread = spawn(f"syncline:{changes._session.name}:changes", self._run)
 
     def stop(self) -> None:
@@ -249,9 +268,19 @@ class ChangesThread:
         """Wait until the thread has ended, for ``timeout`` seconds at most (None: no limit); whether it has."""
         return not join([self._thread], Deadline(timeout))
 
+    def _take(self, change: Change) -> None:
+        if self._changes.own_thread():
+            self._work(change)
+        else:
+            self._slot.put(change)
+
     def _run(self) -> None:
         forever = Deadline(None)
         while (change := self._slot.take(forever)) is not None:
+            self._work(change)
+
+    def _work(self, change: Change) -> None:
+        with self._turn:
             if self._changes.over.cancelled:
                 return
             try:
@@ -284,6 +313,11 @@ class Listening:
             )
         if answer.error is not None:
             raise answer.error
+
+    def own_thread(self) -> bool:
+        """See ``Changes``: over HTTP the stream has a connection to itself."""
+        channel = self._channel
+        return channel is not None and channel.own_thread()
 
     def close(self) -> None:
         """Hang up, or cancel."""
@@ -320,12 +354,12 @@ class Listening:
     def _ended(self, reply: Reply) -> None:
         """On the channel's thread, which has nothing else to do any more."""
         if not self._again and not self._acknowledged:
-            error = reply.error or StreamError("the server ended the stream before it confirmed it")
-            self._answer.put(Reply(error=error))
+            unconfirmed = StreamError("the server ended the stream before it confirmed it")
+            self._answer.put(Reply(error=reply.error or unconfirmed))
             return
         self._again = True
         changes = self._changes
-        error = reply.error
+        error: SynclineError | None = reply.error
         while not changes.over.cancelled:
             if isinstance(error, ServerError):
                 changes.terminated(error)
@@ -355,7 +389,7 @@ class Standing:
     def open(self) -> None:
         """Listen, then subscribe to each resource."""
         session = self._session
-        session.inbox.taps.add(self._changes.told)
+        session.inbox.taps.add(self._told)
         session.restored.add(self._changes.missed)
         try:
             session.listener.join(self._changes)
@@ -366,16 +400,25 @@ class Standing:
             self.close()
             raise
 
+    def own_thread(self) -> bool:
+        """See ``Changes``: the thread of the GET stream."""
+        return self._session.listener.own_thread()
+
     def close(self) -> None:
         """Stop listening, and unsubscribe as far as the server can be reached."""
         session = self._session
-        session.inbox.taps.discard(self._changes.told)
+        session.inbox.taps.discard(self._told)
         session.restored.discard(self._changes.missed)
         session.listener.leave(self._changes)
         for uri in self._wanted.resources:
             session.subscribed(uri, False)
             if session.connection.is_open:
                 session.connection.later(lambda uri=uri: self._unsubscribe(uri))  # type: ignore[misc]
+
+    def _told(self, notification: Notification) -> None:
+        uri = notification.params.get("uri") if notification.method == UPDATED else None
+        if not isinstance(uri, str) or self._wanted.ours(uri, self._session.subscriptions):
+            self._changes.told(notification)
 
     def _unsubscribe(self, uri: str) -> None:
         try:

@@ -21,6 +21,7 @@ class Outgoing:
         id: Its JSON-RPC id; None for a notification.
         headers: HTTP headers that mirror the message (revision, method, name, parameters); other transports ignore them.
         repeatable: It may be sent again when a connection breaks before any byte of an answer came.
+        stream: Its answer is a stream that stays open.
         abandoned: Its sender has lost interest; set by ``Transport.abandon()``.
     """
 
@@ -30,6 +31,7 @@ class Outgoing:
     id: int | str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = False
+    stream: bool = False
     abandoned: bool = False
 
 

@@ -29,7 +29,7 @@ from syncline.protocol.jsonrpc import Malformed, decode
 from syncline.protocol.trail import Trail
 
 from .base import Outgoing, Sink
-from .http_body import check_size, drained, pieces, whole
+from .http_body import check_size, drained, pieces, stream, whole
 from .http_errors import HTTP_ERRORS, failure
 from .http_session import HttpSession
 from .http_way import LINGER, SESSION_HEADER, HttpAnswer, HttpWay
@@ -122,6 +122,7 @@ class HttpTransport:
         self._revision: str | None = None
         self._linger = LINGER
         self._listeners: set[Trail] = set()  # those whose stream has been open
+        self._in_doubt = False
         self._sink: Sink
 
     # ------------------------------------------------------------------------------------------------------ Transport
@@ -244,7 +245,8 @@ class HttpTransport:
     def _read(self, message: Outgoing, answer: HttpAnswer, trail: Trail) -> SynclineError | None:
         """Hand on events up to the answer, then see the stream to its end, if that is near; why it ended before."""
         try:
-            for piece in pieces(answer.response):
+            body = stream(answer.response, answer.exchange) if message.stream else pieces(answer.response)
+            for piece in body:
                 answered = False
                 for data in trail.feed(piece):
                     answered = self._sink.received(data, message) or answered
@@ -309,15 +311,18 @@ class HttpTransport:
             try:
                 with self._get(message, session_id, trail, forever) as answer:
                     meaning = answer.judge("listen", session=session_id is not None)
-                    if meaning in _NO_STREAM:
+                    again = trail in self._listeners
+                    if meaning in _NO_STREAM or (meaning is Meaning.SESSION_EXPIRED and self._in_doubt):
                         return
                     if meaning is not Meaning.STREAM:
+                        # 404 may also mean that there is no such stream; said of the next session, too, it does.
+                        self._in_doubt = meaning is Meaning.SESSION_EXPIRED and not again
                         raise answer.refusal(meaning)
-                    again = trail in self._listeners
+                    self._in_doubt = False
                     with self._exchanges.lock:
                         self._listeners.add(trail)
                     on_open(again and not resumed)
-                    for piece in pieces(answer.response):
+                    for piece in stream(answer.response, answer.exchange):
                         for data in trail.feed(piece):
                             self._sink.received(data)
             except (ConnectFailed, ConnectionLost) as error:

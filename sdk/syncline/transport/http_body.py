@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from urllib3.exceptions import HTTPError
 
 from syncline.errors import InvalidMessage
+from syncline.protocol.chunks import ChunkDecoder
 
 if TYPE_CHECKING:
     from urllib3.response import BaseHTTPResponse
+
+    from .http_exchange import Exchange
 
 #: Bytes read at a time where a body is taken as it comes.
 PIECE = 1 << 16
@@ -25,6 +28,22 @@ def pieces(response: BaseHTTPResponse) -> Iterator[bytes]:
     encoded = "Content-Encoding" in response.headers
     while piece := response.read1(PIECE, encoded):
         yield piece
+
+
+def stream(response: BaseHTTPResponse, exchange: Exchange) -> Iterator[bytes]:
+    """The same for a long stream, many chunks at a time. Its connection is of no use for anything else afterwards."""
+    file = exchange.file
+    chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
+    if file is None or not chunked or "Content-Encoding" in response.headers:
+        yield from pieces(response)
+        return
+    decoder = ChunkDecoder()
+    while not decoder.ended:
+        data = file.read1(PIECE)
+        if not data:
+            raise ConnectionResetError("the stream broke off")
+        if piece := decoder.feed(data):
+            yield piece
 
 
 def whole(response: BaseHTTPResponse, limit: int | None) -> bytes:

@@ -80,7 +80,8 @@ class _Readable:
         self._exchange = exchange
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_Source(self._socket, self._exchange), BUFFER)
+        file = self._exchange.file = io.BufferedReader(_Source(self._socket, self._exchange), BUFFER)
+        return file
 
 
 class Connection(HTTPConnection):

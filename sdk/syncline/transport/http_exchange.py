@@ -9,6 +9,7 @@ shows it the socket in use.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import socket
 import weakref
@@ -44,6 +45,7 @@ class Exchange(Timeout):
         reused: The connection had served before.
         answered: Bytes of an answer have arrived.
         ended: The server has ended the connection.
+        file: What its response is read from, once there is one.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Exchange(Timeout):
         self.ended = False
         self.armed = 0.0
         self.aborted = False
+        self.file: io.BufferedReader | None = None
         self._socket: socket.socket | None = None
 
     def clone(self) -> Exchange:

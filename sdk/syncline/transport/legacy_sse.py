@@ -17,7 +17,7 @@ from syncline.protocol.answers import Meaning, endpoint_url
 from syncline.protocol.sse import SseEvent, SseParser
 
 from .base import Outgoing, Sink
-from .http_body import pieces
+from .http_body import stream
 from .http_way import HttpAnswer, HttpWay
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class LegacySseTransport:
 
     def _events(self, answer: HttpAnswer) -> Iterator[SseEvent]:
         parser = SseParser(self._event_bytes)
-        for piece in pieces(answer.response):
+        for piece in stream(answer.response, answer.exchange):
             yield from parser.feed(piece)
 
     def _run(self, answer: HttpAnswer, events: Iterator[SseEvent]) -> None:
