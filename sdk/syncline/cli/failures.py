@@ -11,7 +11,7 @@ from typing import Any, cast
 import typer
 
 from syncline import errors
-from syncline.cli.show import clean
+from syncline.protocol.forms import clean
 
 USAGE, UNEXPECTED, AUTHORIZATION, CONNECTION, ANSWER, INTERRUPTED = 2, 1, 3, 4, 5, 130
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from syncline.protocol.forms import clean
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from typing_extensions import Self
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def clean(text: str) -> str:
-    """Text from a server without what would steer the terminal."""
-    return _CONTROL.sub("�", text.replace("\r\n", "\n"))
 
 
 def document(value: object) -> None:
