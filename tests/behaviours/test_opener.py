@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
 import logging
@@ -18,6 +19,7 @@ from syncline.config import HttpServer, Timeouts
 from syncline.errors import AccessChanged, AuthRequired, StreamOverflow
 from syncline.protocol.event_errors import EXTENSION
 from syncline.protocol.events import Notification
+from syncline.session.channel import Channel
 from syncline.subscriptions.access import CredentialChanges, Principal, same
 from syncline.subscriptions.opener import StreamOpener
 from syncline.subscriptions.stream import NotificationStream
@@ -523,6 +525,28 @@ def test_the_final_answer_closes_the_route(era: str, end: str) -> None:
         with pytest.raises(syncline.ServerError):
             stream.receive(SOON)
     assert stream.receive(SOON) is None
+    stream.close()
+
+
+def test_streams_on_one_connection_are_told_apart() -> None:
+    """1.30: by their ids, whatever the order of arrival; nothing gets into the wrong one."""
+    partners = Partners()
+    stream, partner, request = partners.open(StreamOpener(partners, protocol_version="2026-07-28"), "2026-07-28")
+    taken_by: dict[str, list[object]] = {"one": [], "two": []}
+    ended: queue.SimpleQueue[object] = queue.SimpleQueue()
+    requests = {}
+    for name, numbers in taken_by.items():
+        take = functools.partial(lambda numbers, notice: numbers.append(notice.params["data"]["number"]), numbers)
+        Channel(stream._client._session.connection, "events/stream", {"name": name}, on_notice=take, on_end=ended.put)
+        requests[name] = partner.next("events/stream")
+    for turn in range(10):
+        event(partner, requests["two" if turn % 3 else "one"], turn)
+        event(partner, request, turn)
+    for each in requests.values():
+        partner.answer(each, {"resultType": "complete"})
+    assert [ended.get(timeout=SOON) is not None for _ in requests] == [True, True]
+    assert taken_by == {"one": [0, 3, 6, 9], "two": [1, 2, 4, 5, 7, 8]}
+    assert [number(stream) for _ in range(10)] == list(range(10))
     stream.close()
 
 

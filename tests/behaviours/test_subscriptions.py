@@ -922,6 +922,8 @@ def run(program: str) -> list[str]:
         [sys.executable, "-c", whole], cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
+    assert "in thread syncline" not in done.stderr
+    assert "atexit" not in done.stderr
     return done.stdout.splitlines()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -151,7 +152,7 @@ class NotificationStream:
     def abort(self, reason: SynclineError) -> None:
         """End it, from any thread, without waiting for that; ``receive()`` raises the reason."""
         if self._end(reason.at(self.name, METHOD), at_once=True):
-            self._releasing = spawn(f"syncline:{self.name}:release", self._release)
+            self._release_later()
 
     def forked(self) -> None:
         """In a forked child: refuse all use."""
@@ -200,7 +201,7 @@ class NotificationStream:
             self._mailbox.put(Notification(TERMINATED, {}))
             problem = f"more than {self._limits.pending_bytes} bytes were waiting to be taken"
             self._end(StreamOverflow(problem).at(self.name, METHOD))
-            self._releasing = spawn(f"syncline:{self.name}:release", self._release)
+            self._release_later()
 
     def _answered(self, reply: Reply) -> None:
         if isinstance(reply.error, LOST):
@@ -222,6 +223,10 @@ class NotificationStream:
         else:
             self._mailbox.end()
         return True
+
+    def _release_later(self) -> None:
+        with contextlib.suppress(RuntimeError):  # no thread can be started at exit, when connections are closed anyway
+            self._releasing = spawn(f"syncline:{self.name}:release", self._release)
 
     def _release(self, timeout: float | None = None) -> None:
         self._unwatch()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -174,7 +175,7 @@ class Worker:
         self._outage = self._outage or Deadline(self._reconnect.budget)
         while True:
             self._close_stream()
-            wait = self._backoff.next(time.monotonic(), chance=1.0)
+            wait = self._backoff.next(time.monotonic(), random.random())
             if wait is None:
                 raise StreamError("the stream was lost and could not be had again") from lost
             self._quit.wait(Deadline(wait))
