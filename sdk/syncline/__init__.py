@@ -77,6 +77,13 @@ if TYPE_CHECKING:
     from syncline.protocol.questions import ElicitRequest
     from syncline.session.handlers import Cancel
     from syncline.streams.changes import Change, Changes
+    from syncline.streams.cursors import CursorStore, MemoryCursors, SqliteCursors
+    from syncline.streams.event_stream import EventStream
+    from syncline.streams.task import Task
+    from syncline.streams.webhook_receiver import WebhookReceiver
+    from syncline.streams.webhooks import Webhook
+    from syncline.subscriptions.manager import Subscriptions
+    from syncline.subscriptions.opener import StreamOpener
 
 __version__ = VERSION
 
@@ -138,6 +145,13 @@ _HOMES = {
     "syncline.protocol.questions": ("ElicitRequest",),
     "syncline.session.handlers": ("Cancel",),
     "syncline.streams.changes": ("Change", "Changes"),
+    "syncline.streams.cursors": ("CursorStore", "MemoryCursors", "SqliteCursors"),
+    "syncline.streams.event_stream": ("EventStream",),
+    "syncline.streams.task": ("Task",),
+    "syncline.streams.webhook_receiver": ("WebhookReceiver",),
+    "syncline.streams.webhooks": ("Webhook",),
+    "syncline.subscriptions.manager": ("Subscriptions",),
+    "syncline.subscriptions.opener": ("StreamOpener",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -156,10 +170,12 @@ __all__ = [
     "ConnectFailed",
     "ConnectionClosed",
     "ConnectionLost",
+    "CursorStore",
     "ElicitRequest",
     "EventError",
     "EventForbidden",
     "EventNotFound",
+    "EventStream",
     "EventUnsupported",
     "EventsExhausted",
     "Finding",
@@ -174,6 +190,7 @@ __all__ = [
     "Limits",
     "ListingLimit",
     "LocalProtocolError",
+    "MemoryCursors",
     "MethodNotFound",
     "MissingCapability",
     "NoCommonRevision",
@@ -188,12 +205,16 @@ __all__ = [
     "ServerError",
     "ServerExited",
     "SessionExpired",
+    "SqliteCursors",
     "StdioServer",
     "StreamError",
+    "StreamOpener",
     "StreamOverflow",
     "StreamTerminated",
     "SubscriptionLimit",
+    "Subscriptions",
     "SynclineError",
+    "Task",
     "TaskCancelled",
     "TaskError",
     "TaskExpired",
@@ -203,6 +224,8 @@ __all__ = [
     "UnexpectedMessage",
     "UnsupportedRevision",
     "UrlElicitationRequired",
+    "Webhook",
+    "WebhookReceiver",
     "__version__",
     "call_tool",
     "connect",

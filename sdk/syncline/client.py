@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from syncline.session.handlers import OnElicitation, OnSampling, Roots
     from syncline.session.waiter import OnProgress
     from syncline.streams.changes import Changes
+    from syncline.streams.events import Events
+    from syncline.streams.tasks import Tasks
     from syncline.transport.base import Transport
     from syncline.types import CallToolResult, Implementation, LoggingMessageNotificationParams, ServerCapabilities
 
@@ -131,6 +133,8 @@ class Client(Verbs):
             json_object(handlers.declared(capabilities or {}), "capabilities"),
         )
         self._trace = logs.trace_to(trace)
+        self._events: Events | None = None
+        self._tasks: Tasks | None = None
         super().__init__(
             Session(
                 name,
@@ -215,6 +219,24 @@ class Client(Verbs):
         from syncline.streams import changes
 
         return changes.Changes(self._session, changes.wanted(tools, prompts, resource_list, resources)).open()
+
+    @property
+    def events(self) -> Events:
+        """The events of the server (SEP-3415): event types, polls, streams, subscriptions."""
+        if self._events is None:
+            from syncline.streams.events import Events
+
+            self._events = Events(self._session)
+        return self._events
+
+    @property
+    def tasks(self) -> Tasks:
+        """Calls that become tasks, in both ways that the protocol has had them."""
+        if self._tasks is None:
+            from syncline.streams.tasks import Tasks
+
+            self._tasks = Tasks(self._session, self.list_tools, self._session.answer if self._session.answers else None)
+        return self._tasks
 
     # What is known about the server
 

@@ -328,6 +328,15 @@ class Session:
         json_object(answers, "the answers of the handlers", self.name, method)
         return dict(answers)
 
+    @property
+    def answers(self) -> bool:
+        """Whether the user registered any handler."""
+        return bool(self._handlers.declared({}))
+
+    def answer(self, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        """What the user's handlers say to a question; ``Refusal`` if none does."""
+        return self._handlers.answer(method, params)
+
     def may_resend(self, tool: str) -> bool:
         """Whether a call of this tool may be sent again although it may have run."""
         resend = self._retry.resend
