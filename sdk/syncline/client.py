@@ -99,7 +99,7 @@ class Client(Verbs):
     def __new__(cls, server: ServerLike | Transport, **options: Any) -> Self:
         """Keep what it is made of, for those who make another one like it."""
         self = super().__new__(cls)
-        self._recipe = server, options
+        self._recipe = server, cast("ClientOptions", options)
         return self
 
     def __init__(
