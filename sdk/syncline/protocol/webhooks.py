@@ -32,8 +32,6 @@ REFRESH = 0.5, 0.1
 ENDLESS = 12 * 3600.0
 #: The least seconds between two refreshes, whatever the grant and the clocks say.
 LEAST = 5.0
-#: Seconds before a refresh that failed is tried again: this long at first, doubling, up to the second figure.
-RETRY = 1.0, 60.0
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(?:([Zz])|([+-]\d\d):?(\d\d))?")
 _SECONDS = re.compile(r"[0-9]{1,12}")
@@ -112,9 +110,9 @@ class Gap:
 
 @dataclass(frozen=True)
 class Terminated:
-    """The subscription is over; ``error`` is the JSON-RPC error object, empty where none was sent."""
+    """The subscription is over; ``error`` is the JSON-RPC error object, None where none was sent."""
 
-    error: Mapping[str, object]
+    error: Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ def _envelope(value: dict[str, object]) -> Delivery:
     if kind == "gap" and (cursor is None or isinstance(cursor, str)):
         return Gap(cursor)
     if kind == "terminated":
-        return Terminated(error if isinstance(error, dict) else {})
+        return Terminated(error if isinstance(error, dict) else None)
     if not isinstance(kind, str) or kind in ("verification", "gap"):
         raise InvalidMessage(f"a malformed envelope of type {kind!r:.50}", raw=value)
     return Unknown(kind)
@@ -192,14 +190,3 @@ def refresh_after(granted: float | None, chance: float) -> float:
     """
     half, spread = REFRESH
     return max(LEAST, (ENDLESS if granted is None else granted) * (half - spread * chance))
-
-
-def retry_after(failures: int, chance: float) -> float:
-    """Seconds from a refresh that failed to the next attempt.
-
-    Args:
-        failures: How many have failed in a row, this one included.
-        chance: A random number from 0 to 1.
-    """
-    first, most = RETRY
-    return min(most, first * 2.0 ** min(failures - 1, 16)) * (1 + chance) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
-from wsgiref.simple_server import WSGIRequestHandler, make_server
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.wakeup import Wakeup, watch
@@ -30,7 +30,7 @@ class LocalServer:
     """
 
     def __init__(self, application: WSGIApplication, host: str, port: int) -> None:
-        self._server = make_server(host, port, application, handler_class=_Handler)
+        self._server = make_server(host, port, application, _Server, _Handler)
         self._server.timeout = 0.5  # where the wait below returns at once (Windows)
         self._stop = Wakeup()
         self._poll = watch(self._server.fileno(), self._stop.fileno())
@@ -57,6 +57,10 @@ class LocalServer:
                 if not self._stop.is_set:
                     self._server.handle_request()
         self._stop.close()
+
+
+class _Server(WSGIServer):
+    request_queue_size = 128  # deliveries come in bursts
 
 
 class _Handler(WSGIRequestHandler):

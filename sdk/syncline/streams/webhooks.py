@@ -1,4 +1,4 @@
-"""An event subscription by webhook: subscribe, refresh in time, hand on what is posted, unsubscribe (SEP-3415, webhooks)."""
+"""Webhook: occurrences are posted to a receiver; the subscription is refreshed in time, and ended (SEP-3415, webhooks)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import logging
 import math
 import random
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from syncline.concurrency.deadline import Deadline
@@ -16,175 +17,147 @@ from syncline.errors import (
     ConnectFailed,
     ConnectionClosed,
     EventNotFound,
-    HttpStatusError,
     LocalProtocolError,
     RequestTimeout,
     ServerError,
     SynclineError,
 )
 from syncline.protocol import webhooks
-from syncline.protocol.event_errors import EXTENSION, Verdict, typed, verdict
-from syncline.protocol.events import Notification
-from syncline.protocol.occurrences import PREFIX, StateChange, Trouble
+from syncline.protocol.event_errors import EXTENSION, Verdict, patience, typed, verdict
+from syncline.protocol.occurrences import PREFIX
+from syncline.protocol.pace import Backoff, Reconnect
 from syncline.protocol.webhooks import Gap, Occurrence, Terminated
-from syncline.session.session import json_object
+
+from .event_stream import EventStream
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from syncline.config import Timeouts
     from syncline.protocol.event_errors import Dialect
-    from syncline.protocol.occurrences import StreamState
     from syncline.session.session import Session
     from syncline_wire.events import DeliveryStatus, SubscribeEventsResult
 
+    from .feed import Feed
     from .webhook_receiver import WebhookReceiver
 
-    #: Takes what the subscription brings, one after the other; False if there is no room for it. Must not block.
-    OnItem: TypeAlias = Callable[[Notification | Trouble | StateChange], bool]
 
-log = logging.getLogger("syncline.webhooks")
+log = logging.getLogger("syncline.events")
 
+SUBSCRIBE, UNSUBSCRIBE = "events/subscribe", "events/unsubscribe"
+#: How a refresh that failed is made again.
+AGAIN = Reconnect(1.0, 60.0)
 #: Seconds that a refresh waits for its answer.
-REFRESHING = 30.0
+PATIENCE = 30.0
 #: Seconds after which the clock is looked at again: it may have been put right, or the machine been asleep.
 GLANCE = 60.0
 
 
 class Timer(Protocol):
-    """Does work later, on a thread of its own."""
+    """Does work later, on a thread of its own: ``Schedule``."""
 
     def after(self, seconds: float, work: Callable[[], None], /) -> None:
         """Do something so many seconds from now; never blocks."""
 
 
-class WebhookSubscription:
-    """Has occurrences of one event type posted to a receiver. Safe to share between threads.
+class Webhook:
+    """One subscription by webhook. Safe to share between threads.
 
-    What arrives is handed on as if it had been pushed: as ``notifications/events/event``, ``active`` (with ``truncated``
-    where something may have been missed), ``heartbeat`` (a refresh moved the position) and ``terminated``. A refresh that
-    fails is a ``Trouble``, the first of several in a row; one that came too late is a ``StateChange`` to ``reconnecting``;
-    one that will never succeed is a ``StateChange`` to ``terminated``.
+    What is posted fills the feed as if it had been pushed; when there is no room it is not accepted, and posted again later.
 
     Args:
         session: Where it is subscribed.
-        receiver: Where it is posted to.
+        feed: Where it leads to. Its key has the event type and the arguments, which are sent the same each time.
+        listed: Whether the server lists the event type, asked anew.
+        dialect: How the server speaks of events.
         timer: Calls for the refreshes; they block its thread for up to half a minute.
-        name: The event type.
-        arguments: What to watch it with. The same JSON is sent each time, since it is part of the subscription's identity.
-        dialect: Which codes errors have.
-        on_item: See ``OnItem``; called by the receiver's threads and the timer's, never by two at once.
-        cursor: Where the subscription stands, None for now. Asked before each request.
-        ttl_ms: How long the server should keep the subscription without a refresh, in milliseconds; it may choose otherwise.
-        max_age_ms: How old the first events may be, in milliseconds.
+        receiver: Where it is posted to.
+        ttl_ms: How long the server should keep it without a refresh, in milliseconds; it may choose otherwise.
+        max_age_ms: Nothing older than this is wanted.
         skew: Seconds that the server's clock is ahead of ours, 0 where that is not known.
 
     Attributes:
-        state: ``starting``, ``active``, ``reconnecting`` (the server may have dropped it), ``terminated`` or ``closed``.
-        refresh_before: When the server drops it, as the server wrote it (ISO 8601); None for never.
-        delivery_status: How posting has been going, by the latest answer; None where the server does not say.
-        last_error: What failed last.
+        refresh_before: See ``WebhookStream``, as is ``delivery_status``.
     """
 
     def __init__(
         self,
         session: Session,
-        receiver: WebhookReceiver,
+        feed: Feed,
+        listed: Callable[[], bool],
+        dialect: Dialect,
         timer: Timer,
-        name: str,
-        arguments: Mapping[str, object] | None = None,
+        receiver: WebhookReceiver,
         *,
-        dialect: Dialect = "sep3415",
-        on_item: OnItem,
-        cursor: Callable[[], str | None] = lambda: None,
         ttl_ms: int | Literal["default", "never"] = "default",
         max_age_ms: int | None = None,
         skew: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        given = json_object(arguments or {}, "arguments", session.name, "events/subscribe")
-        self.state: StreamState = "starting"
+        self.feed = feed
         self.refresh_before: str | None = None
         self.delivery_status: DeliveryStatus | None = None
-        self.last_error: SynclineError | None = None
         self._session = session
-        self._timer = timer
+        self._listed = listed
         self._dialect: Dialect = dialect
-        self._on_item = on_item
-        self._cursor = cursor
+        self._timer = timer
+        self._max_age_ms = max_age_ms
+        self._ttl: dict[str, object] = {} if ttl_ms == "default" else {"ttlMs": None if ttl_ms == "never" else ttl_ms}
         self._skew = skew
         self._clock = receiver.clock
         self._endpoint = receiver.endpoint(self._deliver)
-        self._key: dict[str, object] = {"name": name, "arguments": json.loads(json.dumps(given))}
-        self._wishes: dict[str, object] = {}
-        if ttl_ms != "default":
-            self._wishes["ttlMs"] = None if ttl_ms == "never" else ttl_ms
-        if max_age_ms is not None:
-            self._wishes["maxAgeMs"] = max_age_ms
-        self._lock = new_lock()  # guards the state
-        self._order = new_lock()  # held while an item is handed on
+        self._key = {"name": feed.key.name, "arguments": json.loads(feed.key.arguments)}
         self._turn = new_lock()  # held across requests
+        self._lock = new_lock()  # guards the next two
+        self._known = False  # to the server, as far as we can tell
+        self._looks = 0
         self._due = self._lapse = math.inf
-        self._failures = 0
-        self._told = False  # that it is over
+        self._backoff = Backoff(AGAIN)
+        self._relisted = False
+        self._ended: SynclineError | None = None  # why the server says that it is over
 
     def __repr__(self) -> str:
-        return f"<syncline.WebhookSubscription {self._key['name']} at {self._session.name}: {self.state}>"
+        return f"<syncline webhook {self.feed.key.name} at {self._session.name}: {self.feed.state}>"
 
     @property
     def id(self) -> str | None:
         """What the server calls it; None before it has answered."""
         return self._endpoint.id
 
-    def start(self, *, timeout: float | Timeouts | None = None) -> None:
-        """Subscribe. Source: ``events/subscribe``.
-
-        Blocks until the server has answered, which may post a challenge to the receiver first; the timeout, or ``close()``
-        of the session, ends it. Raises ``CallbackEndpointError`` where the server does not reach the receiver
-        (``data["reason"]``), ``EventForbidden``, ``EventNotFound``, ``EventUnsupported``, ``EventsExhausted``, and whatever
-        any request does. Nothing is left behind then.
-        """
+    def start(self, deadline: Deadline) -> None:
+        """Subscribe. Blocks for the answer, before which the server may post a challenge; raises what came instead."""
         try:
-            self.refresh(timeout=timeout)
+            self.refresh(deadline)
         except BaseException as error:
-            self._end("closed")
-            if not isinstance(error, (ServerError, LocalProtocolError, ConnectFailed)):
+            self._end()
+            if isinstance(error, (ServerError, LocalProtocolError, ConnectFailed)):
+                self._forgotten()
+            else:
                 self._timer.after(0, self._unsubscribe)  # it may have got through
             raise
-        self._timer.after(self._pause(), self._look)
 
-    def refresh(self, *, timeout: float | Timeouts | None = None) -> None:
-        """Refresh it now, which also makes a server post again that had given up. Blocks and raises as ``start()``."""
-        deadline = self._session.deadline(timeout)
+    def refresh(self, deadline: Deadline) -> None:
+        """Subscribe again, now. Blocks for the answer; raises what came instead."""
         taken: list[bool] = []
         try:
             if not take(self._turn, deadline, taken):
-                raise RequestTimeout("another refresh was under way").at(self._session.name, "events/subscribe")
-            if self._over:
-                raise LocalProtocolError(f"the subscription is {self.state}").at(self._session.name, "events/subscribe")
+                raise RequestTimeout("another refresh was under way").at(self._session.name, SUBSCRIBE)
+            if self.feed.finished:
+                raise LocalProtocolError(f"the subscription is {self.feed.state}").at(self._session.name, SUBSCRIBE)
             self._subscribe(deadline)
         finally:
             if True in taken:
                 self._release()
 
-    def rotate_secret(self, *, timeout: float | Timeouts | None = None) -> None:
-        """Sign with another secret from now on. The one before is accepted for an hour longer. Blocks and raises as ``start()``.
-
-        Where that fails, the next refresh tells the server; until then both are accepted.
-        """
+    def rotate_secret(self, deadline: Deadline) -> None:
+        """Have the server sign with another secret. Blocks and raises like ``refresh``."""
         self._endpoint.rotate()
-        self.refresh(timeout=timeout)
+        self.refresh(deadline)
 
-    def close(self, *, timeout: float | Timeouts | None = None) -> None:
-        """Take nothing more, and unsubscribe. Source: ``events/unsubscribe``.
-
-        From any thread; again does no harm. Blocks for the answer, at most ``Timeouts.close``. Where the server cannot be told,
-        ``last_error`` says so, and it goes on posting, in vain, until ``refresh_before``.
-        """
-        if not self._end("closed"):
-            return
+    def close(self, deadline: Deadline | None = None) -> None:
+        """Take nothing more, and unsubscribe. From any thread; blocks for the answer, at most ``Timeouts.close``."""
+        self._end()
+        limit = self._session.timeouts.close
+        deadline = Deadline(limit) if deadline is None else deadline.sooner(limit)
         taken: list[bool] = []
         try:
-            deadline = self._session.deadline(timeout).sooner(self._session.timeouts.close)
             if take(self._turn, deadline, taken):
                 self._unsubscribe(deadline)
         finally:
@@ -203,125 +176,181 @@ class WebhookSubscription:
             raise meant from error
 
     def _subscribe(self, deadline: Deadline) -> None:
-        secret, cursor, lapsed = self._endpoint.secret, self._cursor(), self._clock() >= self._lapse
+        """Subscribe, or refresh: it is the same call, and the server makes anew what it no longer has."""
+        secret, lapsed = self._endpoint.secret, self._clock() >= self._lapse
         delivery = {"mode": "webhook", "url": self._endpoint.url, "secret": secret}
-        params = {**self._key, "delivery": delivery, **self._wishes}
-        if cursor is not None:
-            params["cursor"] = cursor
-        raw = self._request("events/subscribe", params, deadline)
-        answer = cast("SubscribeEventsResult", self._session.lift("events/subscribe", raw))
+        params = {**self.feed.request(self._max_age_ms), **self._key, **self._ttl, "delivery": delivery}
+        with self._lock:
+            self._known = True
+        raw = self._request(SUBSCRIBE, params, deadline)
+        answer = cast("SubscribeEventsResult", self._session.lift(SUBSCRIBE, raw))
         now = self._clock()
         granted = webhooks.grant(answer.refresh_before, now + self._skew())
         self._lapse = math.inf if granted is None else now + granted
         self._due = now + webhooks.refresh_after(granted, random.random())
-        self._failures = 0
+        self._backoff.reset()
         self._endpoint.id = answer.id
         self._endpoint.rotated(secret, now)
         self.refresh_before, self.delivery_status = answer.refresh_before, answer.delivery_status
-        with self._lock:
-            began = self.state != "active"
-            if not self._over:
-                self.state = "active"
-        missed = answer.truncated is True or (lapsed and cursor is None)
-        if began or missed:
-            self._hand_on(Notification(PREFIX + "active", {"cursor": answer.cursor, "truncated": missed}))
+        missed = answer.truncated is True if "cursor" in params else lapsed
+        if missed or self.feed.state != "active":
+            self.feed.frame(PREFIX + "active", {"cursor": answer.cursor, "truncated": missed})
         else:
-            self._hand_on(Notification(PREFIX + "heartbeat", {"cursor": answer.cursor}))
-
-    def _release(self) -> None:
-        """Give the turn back. Whoever closed the subscription meanwhile may have been too impatient to unsubscribe."""
-        self._turn.release()
-        if self.state == "closed":
-            self._timer.after(0, self._unsubscribe)
+            self.feed.frame(PREFIX + "heartbeat", {"cursor": answer.cursor})
 
     def _unsubscribe(self, deadline: Deadline | None = None) -> None:
-        with self._lock:
-            told, self._told = self._told, True
-        if told:
+        if not self._forgotten():
             return
         params = {**self._key, "delivery": {"url": self._endpoint.url}}
         try:
-            self._request("events/unsubscribe", params, deadline or Deadline(self._session.timeouts.close))
+            self._request(UNSUBSCRIBE, params, deadline or Deadline(self._session.timeouts.close))
         except EventNotFound:
             pass
         except SynclineError as error:
-            self.last_error = error
-            log.warning("%r: the server could not be told, and posts until %s: %s", self, self.refresh_before, error)
+            self.feed.last_error = error
+            log.warning("%r: the server was not told, and posts until %s: %s", self, self.refresh_before, error)
+
+    def _forgotten(self) -> bool:
+        """The server has no need to be told of the end any more; whether it had."""
+        with self._lock:
+            known, self._known = self._known, False
+        return known
+
+    def _release(self) -> None:
+        """Give the turn back. Whoever wanted it meanwhile did not wait for it: to unsubscribe, or for a refresh."""
+        self._turn.release()
+        if self.feed.state == "closed":
+            self._timer.after(0, self._unsubscribe)
+        elif not self.feed.finished:
+            self._look_later()
 
     # On the timer's thread
 
-    def _pause(self) -> float:
-        return min(GLANCE, max(0.0, self._due - self._clock()))
+    def _look_later(self) -> None:
+        """See again when something is due; an earlier arrangement is off."""
+        with self._lock:
+            self._looks += 1
+            number = self._looks
+        pause = 0.0 if self._is_due() else min(GLANCE, self._due - self._clock())
+        self._timer.after(max(0.0, pause), lambda: self._look(number))
 
-    def _look(self) -> None:
-        """See whether a refresh is due."""
-        if self._over:
+    def _look(self, number: int) -> None:
+        if number != self._looks or self.feed.finished:
             return
-        try:
-            if self._clock() >= self._due and self._turn.acquire(blocking=False):
-                self._refresh_in_turn()
-        finally:
-            if not self._over:
-                self._timer.after(self._pause(), self._look)
+        if not self._is_due():
+            self._look_later()
+        elif self._turn.acquire(blocking=False):
+            self._refresh_in_turn()
+
+    def _is_due(self) -> bool:
+        return self._ended is not None or self._clock() >= self._due
 
     def _refresh_in_turn(self) -> None:
+        ended, self._ended = self._ended, None
         self._due = self._clock() + webhooks.LEAST  # should this end in something unforeseen
         try:
-            self._subscribe(Deadline(REFRESHING))
+            if ended is not None:
+                self._failed(ended, ended=True)
+            else:
+                self._subscribe(Deadline(PATIENCE))
+        except ConnectionClosed as error:
+            self._end(error)
         except SynclineError as error:
             self._failed(error)
         finally:
             self._release()
 
-    def _failed(self, error: SynclineError) -> None:
-        if isinstance(error, ConnectionClosed):
-            self._end("closed")
+    def _failed(self, error: SynclineError, *, ended: bool = False) -> None:
+        """Arrange for another try, or end it."""
+        meaning = Verdict.RETRY if isinstance(error, CallbackEndpointError) else verdict(error)
+        again = meaning is Verdict.RETRY and not ended
+        if meaning is Verdict.RELIST:
+            again = not self._relisted and self._still_listed()
+            self._relisted, self._lapse = True, -math.inf
+        wait = self._backoff.next(time.monotonic(), random.random(), patience(error))
+        if not again or wait is None:
+            self._forgotten()
+            self._endpoint.close()
+            self.feed.terminate(error)
             return
-        self.last_error = error
-        if verdict(error) is not Verdict.RETRY and not isinstance(error, CallbackEndpointError):
-            if self._end("terminated"):
-                self._hand_on(StateChange("terminated", error))
-            return
-        self._failures += 1
-        asked = error.retry_after if isinstance(error, HttpStatusError) else None
         now = self._clock()
-        self._due = now + max(webhooks.retry_after(self._failures, random.random()), asked or 0.0)
-        with self._lock:
-            lapsed = now >= self._lapse and self.state == "active"
-            if lapsed:
-                self.state = "reconnecting"
-        if lapsed:
-            self._hand_on(StateChange("reconnecting", error))
-        elif self._failures == 1:
-            self._hand_on(Trouble(error))
+        self._due = now + wait
+        if now >= self._lapse:
+            self.feed.interrupted(error)
+        else:
+            self.feed.last_error = error
+
+    def _still_listed(self) -> bool:
+        """Whether there is reason to try again: the type is listed, or that cannot be found out now."""
+        try:
+            return self._listed()
+        except SynclineError:
+            return True
 
     # On the receiver's threads
 
     def _deliver(self, delivery: Occurrence | Gap | Terminated) -> bool:
+        if self.feed.finished:
+            self._endpoint.close()
+            return False
+        if isinstance(delivery, Terminated):
+            self._ended = self.feed.frame(PREFIX + "terminated", {"error": delivery.error}).ended
+            self._look_later()
+            return True
+        if self.feed.mailbox.full:
+            return False
         if isinstance(delivery, Occurrence):
-            return self._hand_on(Notification(PREFIX + "event", dict(delivery.event)))
-        if isinstance(delivery, Gap):
-            return self._hand_on(Notification(PREFIX + "active", {"cursor": delivery.cursor, "truncated": True}))
-        kept = self._hand_on(Notification(PREFIX + "terminated", {"error": dict(delivery.error)}))
-        if kept:
-            self._end("terminated")
-        return kept
+            self._relisted = False
+            self.feed.frame(PREFIX + "event", delivery.event)
+        else:
+            self.feed.frame(PREFIX + "active", {"cursor": delivery.cursor, "truncated": True})
+        return True
 
-    # Everywhere
+    def _end(self, error: SynclineError | None = None) -> None:
+        """Take nothing more."""
+        self._endpoint.close()
+        self.feed.close(error)
 
-    def _hand_on(self, item: Notification | Trouble | StateChange) -> bool:
-        with self._order:
-            return self.state != "closed" and self._on_item(item)
+
+class WebhookStream(EventStream):
+    """An event subscription by webhook: an ``EventStream`` with what only webhooks have.
+
+    It is refreshed at about half of what the server grants; one that lapsed is made again from where it stood, with a gap
+    where something may have been missed. ``close()`` unsubscribes; where the server cannot be told, ``last_error`` says so, and
+    it goes on posting, in vain, until ``refresh_before``.
+    """
+
+    def __init__(self, webhook: Webhook, deadline: Callable[[float | Timeouts | None], Deadline]) -> None:
+        super().__init__(webhook)
+        self._webhook = webhook
+        self._deadline = deadline
 
     @property
-    def _over(self) -> bool:
-        return self.state in ("terminated", "closed")
+    def id(self) -> str | None:
+        """What the server calls the subscription. It may be logged, and authorises nothing."""
+        return self._webhook.id
 
-    def _end(self, state: Literal["terminated", "closed"]) -> bool:
-        """It is over; False if it was before."""
-        with self._lock:
-            if self._over:
-                return False
-            self.state = state
-        self._endpoint.close()
-        return True
+    @property
+    def refresh_before(self) -> str | None:
+        """Until when the server keeps it without a refresh, as the server wrote it (ISO 8601); None for ever."""
+        return self._webhook.refresh_before
+
+    @property
+    def delivery_status(self) -> DeliveryStatus | None:
+        """How posting had been going at the last refresh; None where the server does not say. ``throttled`` means late only."""
+        return self._webhook.delivery_status
+
+    def refresh(self, *, timeout: float | Timeouts | None = None) -> None:
+        """Refresh it now, which makes a server post again that had given up, and brings ``delivery_status`` up to date.
+
+        Source: SEP-3415, ``events/subscribe``. Blocks for the answer, ``timeout`` seconds (by default ``Timeouts.call``), or
+        ``close()`` of the client. Raises ``EventError`` and what any request does; the subscription stays what it was.
+        """
+        self._webhook.refresh(self._deadline(timeout))
+
+    def rotate_secret(self, *, timeout: float | Timeouts | None = None) -> None:
+        """Have the server sign with another secret. The one before is accepted for an hour longer.
+
+        Blocks and raises like ``refresh``. After a failure both are accepted, and the next refresh tells the server.
+        """
+        self._webhook.rotate_secret(self._deadline(timeout))
