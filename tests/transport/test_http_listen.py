@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
@@ -200,6 +201,41 @@ def test_an_expired_session_is_told(scripted_server: Serve) -> None:
         assert [request.header("Mcp-Session-Id") for request in server.requests] == [None, "s", "s"]
 
 
+def test_a_stream_that_is_not_found_in_any_session_is_not_there(scripted_server: Serve) -> None:
+    """B036: 404 means both, so it is a lost session once; said of a new session again, there is no such stream."""
+
+    def script(exchange: Exchange) -> None:
+        if exchange.request.method == "GET":
+            exchange.respond(404, "Cannot GET /mcp", "text/html")
+        else:
+            exchange.json({"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("Mcp-Session-Id", "s")])
+
+    server = scripted_server(script)
+    with reach(server.url) as peer:
+        outcomes = []
+        for _ in range(3):
+            peer.transport.forget_session()
+            peer.send(1)
+            outcomes.append(Listener(peer).thread.result())
+        assert isinstance(outcomes[0], SessionExpired)
+        assert outcomes[1:] == ["no stream"] * 2
+
+
+def test_an_open_stream_dispels_the_doubt(scripted_server: Serve) -> None:
+    session: Script = lambda exchange: exchange.json(  # noqa: E731
+        {"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("Mcp-Session-Id", "s")]
+    )
+    gone: Script = lambda exchange: exchange.respond(404)  # noqa: E731
+    server = scripted_server(session, gone, session, events(1), gone, session, gone, session, gone)
+    with reach(server.url) as peer:
+        outcomes = []
+        for _ in range(4):
+            peer.transport.forget_session()
+            peer.send(1)
+            outcomes.append(Listener(peer).thread.result())
+        assert [isinstance(outcome, SessionExpired) for outcome in outcomes] == [True, True, True, False]
+
+
 # ------------------------------------------------------------------------------------------------------ cut, and again
 @pytest.mark.parametrize("end", [Exchange.close, Exchange.reset, Exchange.last_chunk])
 def test_a_cut_stream_goes_on_from_its_last_event(scripted_server: Serve, end: Script) -> None:
@@ -282,11 +318,19 @@ def test_a_server_that_goes_away_and_comes_back(scripted_server: Serve, at_once:
 
 
 def test_an_event_over_the_limit_ends_it(scripted_server: Serve) -> None:
-    server = scripted_server(events(1))
-    with listening(server, event_bytes=20) as listener:
+    """At once, though the server says nothing more, and after what came before it."""
+
+    def script(exchange: Exchange) -> None:
+        exchange.sse()
+        small, large = (f"data: {json.dumps(note(number))}\n\n" for number in (1, 10**300))
+        exchange.chunk((small + large).encode())
+        exchange.hold()
+
+    with listening(scripted_server(script), event_bytes=200) as listener:
+        assert listener.take(2) == ["open", 1]
         error = listener.thread.result()
     assert isinstance(error, InvalidMessage)
-    assert "over 20 bytes" in str(error)
+    assert "over 200 bytes" in str(error)
 
 
 def test_all_events_together_have_no_limit(scripted_server: Serve) -> None:

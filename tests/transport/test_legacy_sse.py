@@ -17,6 +17,7 @@ from syncline.errors import (
     ConnectFailed,
     ConnectionClosed,
     ConnectionLost,
+    ForkedConnection,
     HttpStatusError,
     InvalidMessage,
     RequestTimeout,
@@ -346,8 +347,14 @@ def test_the_stream_is_the_session(scripted_server: Serve, end: Script) -> None:
 
 
 def test_an_event_over_the_limit(scripted_server: Serve) -> None:
-    server = scripted_server(stream("/m", {"text": "x" * 200}))
-    with reach(server.url, event_bytes=100) as peer:
+    """Also where it comes together with others and nothing follows."""
+
+    def script(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.chunk(b"event: endpoint\ndata: /m\n\ndata: %s\n\n" % (b"x" * 200))
+        exchange.hold()
+
+    with reach(scripted_server(script).url, event_bytes=100) as peer:
         peer.start()
         assert isinstance(peer.sink.next(), InvalidMessage)
 
@@ -381,3 +388,16 @@ def test_close_before_the_start(scripted_server: Serve) -> None:
         with pytest.raises(ConnectionClosed):
             peer.start()
     assert server.requests == []
+
+
+def test_a_disowned_transport_says_nothing(scripted_server: Serve) -> None:
+    """In a forked child: no further message, and its descriptors are closed."""
+    server = scripted_server(served(stream()))
+    with reach(server.url) as peer:
+        peer.start()
+        peer.transport.disown()
+        with pytest.raises(ForkedConnection):
+            peer.send()
+        assert peer.sink.quiet()
+        server.wait_until(lambda: server.open_connections == 0)
+    assert len(server.requests) == 1

@@ -50,6 +50,7 @@ class SseParser:
     Attributes:
         last_event_id: The id to resume from, ``""`` until one was seen; it stays over events without one.
         retry: Milliseconds to wait before connecting again, None until the server said so.
+        failure: What ``feed()`` raises from now on, None as long as all is well.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -60,7 +61,7 @@ class SseParser:
         self._after_cr = False
         self._parts: list[bytes] = []
         self._size = 0
-        self._failure: InvalidMessage | None = None
+        self.failure: InvalidMessage | None = None
 
     def restart(self) -> None:
         """The stream goes on over another connection: what was unfinished is lost, the id and the delay stay."""
@@ -79,17 +80,17 @@ class SseParser:
         returned first; the error then comes with the next call.
         """
         events: list[SseEvent] = []
-        if self._failure is None:
+        if self.failure is None:
             for block in self._blocks(data):
                 if self._limit is not None and len(block) > self._limit:
                     self._fail(block, f"an event of over {self._limit} bytes")
                 else:
                     events += self._event(block)
-                if self._failure is not None:
+                if self.failure is not None:
                     break
             self._check_pending()
-        if self._failure is not None and not events:
-            raise self._failure
+        if self.failure is not None and not events:
+            raise self.failure
         return events
 
     def _blocks(self, data: bytes) -> list[bytes]:
@@ -127,7 +128,7 @@ class SseParser:
                 self._fail(pending, f"an event of over {self._limit} bytes")
 
     def _fail(self, block: bytes, reason: str) -> None:
-        self._failure = InvalidMessage(reason, raw=block[:KEPT])
+        self.failure = InvalidMessage(reason, raw=block[:KEPT])
         self._parts, self._size = [], 0
 
     def _event(self, block: bytes) -> tuple[SseEvent, ...]:

@@ -42,6 +42,11 @@ class Trail:
         ident = self._parser.last_event_id
         return ident.encode().decode("latin-1") if _SENDABLE.fullmatch(ident) else None
 
+    def check(self) -> None:
+        """Raises what is wrong with the stream, where messages that were whole before it had to come first."""
+        if self._parser.failure is not None:
+            raise self._parser.failure
+
     def feed(self, data: bytes) -> list[bytes]:
         """The messages that ``data`` completes, without those that an earlier connection has brought already.
 

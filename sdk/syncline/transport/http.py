@@ -255,6 +255,7 @@ class HttpTransport:
                     answer.exchange.hurry(self._linger)
                     self._linger = LINGER if drained(answer.response) else BRIEF
                     return None
+                trail.check()
         except HTTP_ERRORS as error:
             reason = failure(error, answer.exchange)
             if not isinstance(reason, ConnectionLost):
@@ -325,6 +326,7 @@ class HttpTransport:
                     for piece in stream(answer.response, answer.exchange):
                         for data in trail.feed(piece):
                             self._sink.received(data)
+                        trail.check()
             except (ConnectFailed, ConnectionLost) as error:
                 wire.debug("%s: the listening stream is down: %s", self._name, error.message)
             except HttpStatusError as error:

@@ -85,6 +85,8 @@ class LegacySseTransport:
         parser = SseParser(self._event_bytes)
         for piece in stream(answer.response, answer.exchange):
             yield from parser.feed(piece)
+            if parser.failure is not None:
+                raise parser.failure
 
     def _run(self, answer: HttpAnswer, events: Iterator[SseEvent]) -> None:
         """Hand on what comes, until the stream ends."""

@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import json
 from email.utils import formatdate
+from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from syncline.errors import HttpStatusError
+from syncline.errors import HttpStatusError, UnexpectedMessage
 from syncline.protocol.answers import (
     MAX_RETRY_AFTER,
     PREVIEW,
     Kind,
     Meaning,
     classify,
+    endpoint_url,
     media_type,
     needs_body,
     preview,
@@ -291,3 +295,39 @@ def test_a_refused_redirect_shows_our_url_without_secrets() -> None:
     with pytest.raises(HttpStatusError) as caught:
         redirect_target("https://user:word@h:444/mcp?key=1", "http://other/", 307)
     assert caught.value.url == "https://h:444/mcp"
+
+
+@pytest.mark.parametrize(
+    ("data", "target"),
+    [
+        (b"/m?x=1", "https://user:word@h:444/m?x=1"),
+        (b"m?x=1", "https://user:word@h:444/a/b/m?x=1"),
+        (b"?x=1", "https://user:word@h:444/a/b/sse?x=1"),
+        (b"../m", "https://user:word@h:444/a/m"),
+        (b"https://h:444/m", "https://user:word@h:444/m"),
+        (b"HTTPS://H:444/m", "https://user:word@h:444/m"),
+        (b" /m#part\n", "https://user:word@h:444/m"),
+        (b"/\xff", "https://user:word@h:444/\ufffd"),
+    ],
+)
+def test_an_endpoint_is_a_reference(data: bytes, target: str) -> None:
+    """B066, RFC 3986, 5; the credentials of our own URL stay."""
+    assert endpoint_url("https://user:word@h:444/a/b/sse?key=1", data) == target
+
+
+@pytest.mark.parametrize(
+    "data", [b"http://h:444/m", b"https://h/m", b"//other/m", b"https://[/m", b"https://h:x/m", b"javascript:alert(1)"]
+)
+def test_an_endpoint_stays_within_the_origin(data: bytes) -> None:
+    with pytest.raises(UnexpectedMessage, match="the server sends messages to") as caught:
+        endpoint_url("https://user:word@h:444/sse", data)
+    assert "word" not in str(caught.value)
+
+
+@given(st.text() | st.sampled_from(["//", "http:", "https://"]).flatmap(lambda start: st.text().map(start.__add__)))
+def test_no_endpoint_leads_elsewhere(reference: str) -> None:
+    try:
+        target = urlsplit(endpoint_url("http://h:8000/a/sse", reference.encode("utf-8", "replace")))
+    except UnexpectedMessage:
+        return
+    assert (target.scheme, target.netloc, target.fragment) == ("http", "h:8000", "")

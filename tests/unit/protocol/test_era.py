@@ -16,6 +16,7 @@ from syncline.protocol.era import (
     check_negotiated,
     judge_probe,
     next_handshake_version,
+    points_to_sse,
 )
 
 MODERN = ("2026-07-28",)
@@ -215,3 +216,19 @@ def test_any_other_version_ends_the_handshake(answered: object, said: str) -> No
         check_negotiated(answered, LEGACY)
     assert said in str(caught.value)
     assert "2024-11-05" in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [400, 404, 405])
+def test_three_statuses_may_be_those_of_the_older_transport(status: int) -> None:
+    """ERA-20, ERA-22."""
+    assert points_to_sse(status, None)
+    assert points_to_sse(status, -32600)
+    assert points_to_sse(status, -32601) == (status != 404)
+    assert not any(points_to_sse(status, code) for code in (-32020, -32021, -32022))
+
+
+@pytest.mark.parametrize("status", [None, 200, 202, 401, 403, 406, 409, 410, 415, 429, 500, 501, 503])
+def test_no_other_status_is(status: int | None) -> None:
+    """ERA-22."""
+    assert not points_to_sse(status, None)
+    assert not points_to_sse(status, -32600)

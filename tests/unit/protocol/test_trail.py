@@ -151,3 +151,10 @@ def test_an_event_over_the_limit() -> None:
     with pytest.raises(InvalidMessage, match="over 10 bytes"):
         trail.feed(event("x" * 20))
     assert trail.size == len(event("x" * 20))
+
+
+def test_messages_that_were_whole_before_an_error_come_first() -> None:
+    trail = Trail(10)
+    assert trail.feed(event("a") + event("x" * 20)) == [b"a"]
+    with pytest.raises(InvalidMessage, match="over 10 bytes"):
+        trail.check()
