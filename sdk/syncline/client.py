@@ -21,6 +21,7 @@ from syncline.version import VERSION
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import TypeAlias
 
     from pydantic import BaseModel
     from requests.auth import AuthBase
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from syncline.types import CallToolResult, Implementation, LoggingMessageNotificationParams, ServerCapabilities
 
     Model = TypeVar("Model", bound=BaseModel)
+    #: A server; or a transport to one, or what makes a transport for each connection.
+    Target: TypeAlias = ServerLike | Transport | Callable[[], Transport]
 
     class ClientOptions(TypedDict, total=False):
         """The options of ``Client``, for the functions that pass them on."""
@@ -67,7 +70,8 @@ class Client(Verbs):
     ``ForkedConnection`` and touches neither the server nor its session.
 
     Args:
-        server: A URL, a command line, a list of words, a ``StdioServer`` or an ``HttpServer``; or a transport of your own.
+        server: A URL, a command line, a list of words, a ``StdioServer`` or an ``HttpServer``; a transport of your own,
+            or a function that makes one for each connection (a ``syncline.testing.FakeServer`` is one).
         timeout: Seconds for each step, ``(connect, read)`` as in requests, or ``Timeouts``. Every call has a finite
             limit unless you take it away.
         protocol_version: ``auto`` finds out what the server speaks. A date pins the era: 2024-11-05 to 2025-11-25 offer
@@ -94,9 +98,9 @@ class Client(Verbs):
             ``SYNCLINE_TRACE`` does the same.
     """
 
-    _recipe: tuple[ServerLike | Transport, ClientOptions]
+    _recipe: tuple[Target, ClientOptions]
 
-    def __new__(cls, server: ServerLike | Transport, **options: Any) -> Self:
+    def __new__(cls, server: Target, **options: Any) -> Self:
         """Keep what it is made of, for those who make another one like it."""
         self = super().__new__(cls)
         self._recipe = server, cast("ClientOptions", options)
@@ -104,7 +108,7 @@ class Client(Verbs):
 
     def __init__(
         self,
-        server: ServerLike | Transport,
+        server: Target,
         *,
         timeout: TimeoutLike = None,
         protocol_version: str = "auto",
@@ -346,7 +350,7 @@ class Client(Verbs):
         return call
 
 
-def connect(server: ServerLike | Transport, **options: Unpack[ClientOptions]) -> Client:
+def connect(server: Target, **options: Unpack[ClientOptions]) -> Client:
     """Connect to a server; the options are those of ``Client``.
 
     ::
@@ -358,7 +362,7 @@ def connect(server: ServerLike | Transport, **options: Unpack[ClientOptions]) ->
 
 
 def call_tool(
-    server: ServerLike | Transport,
+    server: Target,
     name: str,
     arguments: Mapping[str, object] | None = None,
     *,
@@ -371,11 +375,13 @@ def call_tool(
 
 
 def _transports(
-    server: ServerLike | Transport, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
+    server: Target, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
 ) -> tuple[str, object, Callable[[], Transport]]:
     """The server's name, what it is remembered by, and how to make a transport to it. Loads only the transport used."""
     if is_transport(server):
         return str(getattr(server, "name", "transport")), object(), lambda: server
+    if callable(server):
+        return str(getattr(server, "name", "transport")), object(), server
     target = as_server(server)
     if isinstance(target, StdioServer):
         if auth is not None:

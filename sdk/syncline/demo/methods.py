@@ -3,77 +3,40 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from syncline.demo.offer import (
     COMPLETIONS,
     CONTENTS,
     INSTRUCTIONS,
-    JSON,
     PROMPTS,
     RESOURCES,
     RUN,
     TEMPLATES,
     TOOLS,
     Steps,
+)
+from syncline.serving import (
+    INVALID_PARAMS,
+    JSON,
+    RESOURCE_NOT_FOUND,
+    REVISIONS,
+    Refused,
+    arguments_of,
+    completion,
     failed,
+    field,
+    fits,
+    page,
     text,
 )
 
 Method: TypeAlias = Callable[[JSON], "JSON | Steps"]
 
-STATELESS = "2026-07-28"
-HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-REVISIONS = (STATELESS, *HANDSHAKE)
 CAPABILITIES: JSON = {"completions": {}, "logging": {}, "prompts": {}, "resources": {}, "tools": {}}
-LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-INVALID_PARAMS, RESOURCE_NOT_FOUND = -32602, -32002
+#: Items on a page, so that there is something to follow.
 PAGE = 3
-TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "object": (dict,)}
-
-
-class Refused(Exception):
-    """The request is answered with a JSON-RPC error."""
-
-    def __init__(self, code: int, message: str, data: JSON | None = None) -> None:
-        self.error = {"code": code, "message": message} | ({} if data is None else {"data": data})
-
-
-def fits(value: object, kind: str) -> bool:
-    """Whether a value has a JSON type, by the name that JSON Schema gives it."""
-    return isinstance(value, TYPES[kind]) and not isinstance(value, bool)
-
-
-def field(params: JSON, name: str, kind: str = "string") -> Any:
-    """A member that must be there."""
-    if not fits(params.get(name), kind):
-        raise Refused(INVALID_PARAMS, f"{name} must be of type {kind}")
-    return params[name]
-
-
-def arguments_of(params: JSON) -> JSON:
-    """The arguments of a tool or prompt, which may be left out."""
-    arguments: JSON = field({"arguments": {}} | params, "arguments", "object")
-    return arguments
-
-
-def log_level(params: JSON, name: str) -> str:
-    """A log level."""
-    level: str = field(params, name)
-    if level not in LEVELS:
-        raise Refused(INVALID_PARAMS, f"a log level is one of {', '.join(LEVELS)}")
-    return level
-
-
-def page(key: str, items: Sequence[JSON], params: JSON) -> JSON:
-    """One page of a list; a cursor is the number of items before it."""
-    starts = {str(start): start for start in range(PAGE, len(items), PAGE)}
-    start = starts.get(field(params, "cursor")) if "cursor" in params else 0
-    if start is None:
-        raise Refused(INVALID_PARAMS, "no such cursor")
-    following = str(start + PAGE)
-    return {key: items[start : start + PAGE]} | ({"nextCursor": following} if following in starts else {})
 
 
 def call_tool(params: JSON) -> JSON | Steps:
@@ -118,8 +81,7 @@ def complete(params: JSON) -> JSON:
     known = COMPLETIONS.get((field(ref, "type"), target, field(argument, "name")))
     if known is None:
         raise Refused(INVALID_PARAMS, "nothing can be completed there")
-    values = [value for value in known if value.lower().startswith(field(argument, "value").lower())]
-    return {"completion": {"values": values, "total": len(values), "hasMore": False}}
+    return completion(known, field(argument, "value"))
 
 
 def discover(_: JSON) -> JSON:
@@ -128,12 +90,12 @@ def discover(_: JSON) -> JSON:
 
 
 COMMON: dict[str, Method] = {
-    "tools/list": functools.partial(page, "tools", TOOLS),
+    "tools/list": functools.partial(page, "tools", TOOLS, size=PAGE),
     "tools/call": call_tool,
-    "resources/list": functools.partial(page, "resources", RESOURCES),
-    "resources/templates/list": functools.partial(page, "resourceTemplates", TEMPLATES),
+    "resources/list": functools.partial(page, "resources", RESOURCES, size=PAGE),
+    "resources/templates/list": functools.partial(page, "resourceTemplates", TEMPLATES, size=PAGE),
     "resources/read": read_resource,
-    "prompts/list": functools.partial(page, "prompts", PROMPTS),
+    "prompts/list": functools.partial(page, "prompts", PROMPTS, size=PAGE),
     "prompts/get": get_prompt,
     "completion/complete": complete,
 }
@@ -142,4 +104,3 @@ STATELESS_METHODS: dict[str, Method] = {
     "server/discover": discover,
     "resources/read": functools.partial(read_resource, missing=INVALID_PARAMS),
 }
-CACHEABLE = {name for name in STATELESS_METHODS if name.endswith(("/list", "/read", "/discover"))}

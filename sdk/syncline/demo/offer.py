@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
-JSON: TypeAlias = dict[str, Any]
+from syncline.serving import JSON, failed, structured, text
+
 #: What a tool that takes its time does: it yields seconds to wait or a notification to send, and returns its result.
 Steps: TypeAlias = Generator["float | tuple[str, JSON]", None, JSON]
 Run: TypeAlias = Callable[[JSON], "JSON | Steps"]
@@ -15,21 +16,6 @@ ABOUT = {"name": "syncline-demo", "title": "Syncline demo", "version": "1.0"}
 INSTRUCTIONS = "Harmless things to try: add numbers, watch a countdown, ask for the weather of three cities."
 WEATHER = {"Lima": (19, "fog"), "Osaka": (24, "sun"), "Oslo": (-3, "snow")}
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP438AAAAQBAYD718vxAAAAAElFTkSuQmCC"
-
-
-def text(value: str) -> JSON:
-    """A text part."""
-    return {"type": "text", "text": value}
-
-
-def structured(value: JSON) -> JSON:
-    """A result with structured content, also as text for older clients."""
-    return {"content": [text(json.dumps(value, allow_nan=False))], "structuredContent": value}
-
-
-def failed(reason: str) -> JSON:
-    """The result of a tool that failed."""
-    return {"content": [text(reason)], "isError": True}
 
 
 def log(level: str, data: str) -> tuple[str, JSON]:

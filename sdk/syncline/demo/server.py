@@ -11,48 +11,30 @@ from typing import Any
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.slot import ReplySlot
 from syncline.concurrency.workers import spawn
-from syncline.demo.methods import (
-    CACHEABLE,
-    CAPABILITIES,
-    COMMON,
+from syncline.demo.methods import CAPABILITIES, COMMON, STATELESS_METHODS, Method
+from syncline.demo.offer import ABOUT, INSTRUCTIONS, Steps
+from syncline.serving import (
     HANDSHAKE,
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    JSON,
     LEVELS,
+    META,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
     REVISIONS,
     STATELESS,
-    STATELESS_METHODS,
-    Method,
+    Message,
     Refused,
+    dressed,
     field,
-    fits,
+    is_id,
     log_level,
+    read,
+    trim,
 )
-from syncline.demo.offer import ABOUT, INSTRUCTIONS, JSON, Steps
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, UNSUPPORTED_REVISION = -32700, -32600, -32601, -32022
 BATCHES = "2025-03-26"
-META = "io.modelcontextprotocol/"
-#: Fields that older revisions do not know, and the revision that brought them.
-SINCE = {
-    "annotations": "2025-03-26",
-    "completions": "2025-03-26",
-    "message": "2025-03-26",
-    "outputSchema": "2025-06-18",
-    "structuredContent": "2025-06-18",
-    "title": "2025-06-18",
-}
-
-
-def trim(value: Any, revision: str) -> Any:
-    """A value without the fields that came after a revision (dates of one form sort by age)."""
-    if isinstance(value, dict):
-        return {k: trim(v, revision) for k, v in value.items() if SINCE.get(k, "") <= revision}
-    return [trim(v, revision) for v in value] if isinstance(value, list) else value
-
-
-def is_id(value: object) -> bool:
-    """Whether this can be the id of a request."""
-    return fits(value, "string") or fits(value, "integer")
 
 
 @dataclass
@@ -113,29 +95,20 @@ class Server:
             number = message.get("id") if isinstance(message, dict) else None
             self._send(**({"id": number} if is_id(number) else {}), error=refused.error)
 
-    def _dispatch(self, message: Any) -> None:
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            raise Refused(INVALID_REQUEST, "not a JSON-RPC 2.0 message")
-        if "result" in message or "error" in message:
+    def _dispatch(self, decoded: Any) -> None:
+        message = read(decoded, REVISIONS)
+        if message is None:
             return  # an answer, though nothing was asked
-        method, params = message.get("method"), message.get("params", {})
-        if not isinstance(method, str):
-            raise Refused(INVALID_REQUEST, "a message has a method")
-        if "id" not in message:
-            if method == "notifications/cancelled" and isinstance(params, dict) and is_id(params.get("requestId")):
-                self._running.pop(params["requestId"], None)
+        if message.id is None:
+            if message.method == "notifications/cancelled" and is_id(message.params.get("requestId")):
+                self._running.pop(message.params["requestId"], None)
             return
-        if not is_id(message["id"]) or message["id"] in self._running:
+        if message.id in self._running:
             raise Refused(INVALID_REQUEST, "an id is a string or an integer, and not in use")
-        if not isinstance(params, dict) or not isinstance(params.get("_meta", {}), dict):
-            raise Refused(INVALID_PARAMS, "params and params._meta are objects")
-        self._serve(message["id"], method, params)
+        self._serve(message.id, message)
 
-    def _serve(self, number: int | str, method: str, params: JSON) -> None:
-        meta = params.get("_meta", {})
-        stateless = META + "protocolVersion" in meta
-        if stateless:
-            check_envelope(meta)
+    def _serve(self, number: int | str, message: Message) -> None:
+        method, params, meta, stateless = message.method, message.params, message.meta, message.stateless
         methods = STATELESS_METHODS if stateless else self._handshake_methods
         if method not in methods:
             raise Refused(METHOD_NOT_FOUND, f"Method not found: {method}")
@@ -172,9 +145,7 @@ class Server:
     def _finish(self, request: Request, result: JSON) -> None:
         result = trim(result, request.revision)
         if request.revision == STATELESS:
-            result |= {"resultType": "complete", "_meta": {META + "serverInfo": ABOUT}}
-            if request.method in CACHEABLE:
-                result |= {"ttlMs": 60_000, "cacheScope": "public"}
+            result = dressed(result, request.method, ABOUT, 60_000, "public")
         self._send(id=request.id, result=result)
 
     def _initialize(self, params: JSON) -> JSON:
@@ -189,17 +160,6 @@ class Server:
 
     def _send(self, **fields: object) -> None:
         self._write(json.dumps({"jsonrpc": "2.0", **fields}).encode() + b"\n")
-
-
-def check_envelope(meta: JSON) -> None:
-    """Refuse the ``_meta`` of a stateless request unless it is whole."""
-    asked = meta[META + "protocolVersion"]
-    if asked != STATELESS:
-        data = {"supported": list(REVISIONS), "requested": asked}
-        raise Refused(UNSUPPORTED_REVISION, "Unsupported protocol version", data)
-    field(meta, META + "clientCapabilities", "object")
-    if META + "logLevel" in meta:
-        log_level(meta, META + "logLevel")
 
 
 def serve(lines: Iterable[bytes], write: Callable[[bytes], object]) -> None:

@@ -17,9 +17,9 @@ import pytest
 from syncline import cli
 from syncline.cli.resources import raw
 from syncline.cli.tools import show_result, signature
-from syncline.demo.methods import REVISIONS
 from syncline.demo.offer import PIXEL
 from syncline.errors import RemoteProtocolError
+from syncline.serving import REVISIONS
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncline.demo.methods import HANDSHAKE, REVISIONS, STATELESS
-from syncline.demo.server import META, Server, serve
+from syncline.demo.server import Server, serve
+from syncline.serving import HANDSHAKE, META, REVISIONS, STATELESS
 
 SCHEMAS = Path(__file__).parents[3] / "schema"
 ENVELOPE = {META + "protocolVersion": STATELESS, META + "clientCapabilities": {}}
