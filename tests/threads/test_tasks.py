@@ -20,19 +20,19 @@ from tools.fakeserver.mcp_http import McpHttpServer
 
 NEW, OLD = "2026-07-28", "2025-11-25"
 START = "2026-11-02T08:00:00Z"
-LEGACY = {"tools": {}, "tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}}
+LEGACY: dict[str, object] = {"tools": {}, "tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}}
 DONE = {"content": [{"type": "text", "text": "done"}], "isError": False}
 QUESTION = {"method": "elicitation/create", "params": {"mode": "form", "message": "Region?", "requestedSchema": {}}}
 QUICK = 50  # the shortest interval that is honoured, in milliseconds
 
 
-def described(status: str = "working", **more: object) -> dict[str, Any]:
+def described(status: str = "working", **more: Any) -> dict[str, Any]:
     """A task of the extension, as ``tasks/get`` answers."""
     task = {"taskId": "t-9f", "status": status, "createdAt": START, "lastUpdatedAt": START, "ttlMs": None}
     return {"resultType": "complete", **task, "pollIntervalMs": QUICK, **more}
 
 
-def old(status: str = "working", **more: object) -> dict[str, Any]:
+def old(status: str = "working", **more: Any) -> dict[str, Any]:
     """A task of 2025-11-25."""
     task = {"taskId": "t-9f", "status": status, "createdAt": START, "lastUpdatedAt": START, "ttl": None}
     return {**task, "pollInterval": QUICK, **more}
@@ -46,7 +46,7 @@ def declared(request: Mapping[str, Any]) -> object:
     return request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].get("extensions", {}).get(EXTENSION)
 
 
-def begin(meet: Meet, answer: Any = None, **more: object) -> tuple[Task, Partner]:
+def begin(meet: Meet, answer: Any = None, **more: Any) -> tuple[Task, Partner]:
     """A task of the extension that has just been made."""
     client, partner = meet(NEW)
     tasks = tasks_of(client, answer)
@@ -57,7 +57,7 @@ def begin(meet: Meet, answer: Any = None, **more: object) -> tuple[Task, Partner
     return task, partner
 
 
-def begin_old(meet: Meet, support: str = "optional", **more: object) -> tuple[Task, Partner, dict[str, Any]]:
+def begin_old(meet: Meet, support: str = "optional", **more: Any) -> tuple[Task, Partner, dict[str, Any]]:
     """A task of 2025-11-25 that has just been made, and the request that made it."""
     client, partner = meet(OLD, capabilities=LEGACY)
     call = Background(lambda: tasks_of(client).call("slow", {"n": 1}, ttl=60))
@@ -126,7 +126,7 @@ def test_the_latest_interval_is_kept(meet: Meet) -> None:
     waiting = Background(task.wait)
     times = [time.monotonic()]
     for interval in (300, QUICK):
-        partner.next_id = partner.serve("tasks/get", described(pollIntervalMs=interval))  # type: ignore[attr-defined]
+        partner.serve("tasks/get", described(pollIntervalMs=interval))
         times.append(time.monotonic())
     partner.serve("tasks/get", described("completed", result=DONE))
     waiting.result()
@@ -485,14 +485,6 @@ def test_a_final_task_stays_final(meet: Meet) -> None:
     partner.answer(late, described())
     assert {first.result().status, second.result().status} <= {"completed", "working"}
     assert task.status == "completed"
-
-
-def test_the_interval_grows_where_the_server_names_none(meet: Meet) -> None:
-    """TK-4: from one second up to ten."""
-    from syncline.protocol.tasks import pace
-
-    assert [round(pace(None, asked), 2) for asked in (0, 1, 2, 6, 1000)] == [1.0, 1.5, 2.25, 10.0, 10.0]
-    assert (pace(0, 0), pace(30, 5)) == (0.05, 30)
 
 
 # 2025-11-25
