@@ -63,20 +63,22 @@ class Lane:
         self._stopped = False
 
     def submit(self, work: Callable[[], None]) -> bool:
-        """Queue a piece of work; never blocks. False if the lane has been stopped."""
+        """Queue a piece of work; never blocks. False if the lane has been stopped, or no thread can be started (at exit)."""
         with self._changed:
             if self._stopped:
                 return False
+            if self._thread is None:
+                try:
+                    self._thread = spawn(self.name, self._run)
+                except RuntimeError:
+                    return False
             if len(self._work) >= self._limit:
                 self._work.popleft()
                 self.dropped += 1
                 if self.dropped == 1:
                     log.warning("%s: a slow callback; the oldest pieces of work are being dropped", self.name)
             self._work.append(work)
-            if self._thread is None:
-                self._thread = spawn(self.name, self._run)
-            else:
-                self._changed.notify()
+            self._changed.notify()
         return True
 
     def stop(self, deadline: Deadline) -> list[str]:
