@@ -907,7 +907,7 @@ from syncline.subscriptions.manager import Subscriptions
 from tests.behaviours.shared import EventServer
 
 updates = queue.Queue()
-server = EventServer(lively=True)
+server = EventServer("2026-07-28", lively=True)
 manager = Subscriptions(updates)
 manager.start("me", "s", server.url, "tick")
 feed = server.next()
