@@ -236,6 +236,29 @@ def test_an_open_stream_dispels_the_doubt(scripted_server: Serve) -> None:
         assert [isinstance(outcome, SessionExpired) for outcome in outcomes] == [True, True, True, False]
 
 
+@pytest.mark.parametrize("during", ["head", "body", "wait"])
+def test_a_session_that_is_given_up_takes_its_stream_along(scripted_server: Serve, during: str) -> None:
+    """B041: from another thread, before the next session begins; no connection is left over."""
+    script = {"head": Exchange.hold, "body": _hold_with_head, "wait": events()}[during]
+    session: Script = lambda exchange: exchange.json(  # noqa: E731
+        {"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("Mcp-Session-Id", "s")]
+    )
+    server = scripted_server(lambda exchange: (session if exchange.request.method == "POST" else script)(exchange))
+    with reach(server.url) as peer:
+        peer.send(1)
+        listener = Listener(peer)
+        if during == "head":
+            server.wait_until(lambda: len(server.requests) == 2)
+        elif during == "body":
+            assert listener.next() == "open"
+        else:
+            _until_it_pauses(peer)
+        with within(0.5):
+            peer.transport.forget_session()
+            assert isinstance(listener.thread.result(), SessionExpired)
+        server.wait_until(lambda: server.open_connections <= 1)
+
+
 # ------------------------------------------------------------------------------------------------------ cut, and again
 @pytest.mark.parametrize("end", [Exchange.close, Exchange.reset, Exchange.last_chunk])
 def test_a_cut_stream_goes_on_from_its_last_event(scripted_server: Serve, end: Script) -> None:

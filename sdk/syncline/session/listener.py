@@ -64,7 +64,7 @@ class Listener:
         thread = self._thread
         return thread is not None and among([thread])
 
-    def leave(self, listener: Audience) -> None:
+    def leave(self, listener: Audience, timeout: float = ENDING) -> None:
         """Want it no more; the last one ends it."""
         with self._lock:
             self._audience.discard(listener)
@@ -73,7 +73,12 @@ class Listener:
                 self._message = self._thread = None
         if message is not None and thread is not None:
             self._session.connection.transport.abandon(message)
-            join([thread], Deadline(ENDING))
+            join([thread], Deadline(timeout))
+
+    def forked(self) -> None:
+        """In a forked child: the stream is the parent's, and nobody here has it."""
+        self._audience.clear()
+        self._message = self._thread = None
 
     def _run(self, message: Outgoing) -> None:
         failure: SynclineError = StreamError("the server offers no stream for what it sends unasked")
@@ -82,8 +87,7 @@ class Listener:
             try:
                 self._session.connection.transport.listen(message, self._on_open)
                 break  # there is none
-            except SessionExpired as error:
-                failure = error
+            except SessionExpired:
                 try:
                     self._session.renew(generation)
                 except SynclineError as again:

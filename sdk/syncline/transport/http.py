@@ -189,8 +189,9 @@ class HttpTransport:
 
     # -------------------------------------------------------------------------------------------------------- session
     def forget_session(self) -> None:
-        """Carry no session id until a new one is given."""
+        """Carry no session id until a new one is given; a stream that listens in the old session ends with it."""
         self._session_id = None
+        self._exchanges.interrupt()
 
     def end_session(self, deadline: Deadline) -> None:
         """Tell the server that the session is over (DELETE), where there is one. Short; whatever comes of it is ignored."""
@@ -198,6 +199,10 @@ class HttpTransport:
         if session_id is not None:
             own = {VERSION_HEADER: self._revision} if self._revision else {}
             self._way.end_session(self._way.headers(own, session_id), deadline)
+
+    def _require_session(self, session_id: str | None) -> None:
+        if self._session_id != session_id:
+            raise SessionExpired("the session that the stream belonged to was given up")
 
     def _adopt_session(self, value: str | None, status: int) -> None:
         if value is None or not 200 <= status < 300:
@@ -320,6 +325,7 @@ class HttpTransport:
                         self._in_doubt = meaning is Meaning.SESSION_EXPIRED and not again
                         raise answer.refusal(meaning)
                     self._in_doubt = False
+                    self._require_session(session_id)
                     with self._exchanges.lock:
                         self._listeners.add(trail)
                     on_open(again and not resumed)
@@ -333,5 +339,6 @@ class HttpTransport:
                 if error.status not in TEMPORARY:
                     raise
                 wait = error.retry_after or 0.0
+            self._require_session(session_id)
             wait = max(wait, trail.cut(time.monotonic() - began, random.random()))
             self._exchanges.pause(wait, forever, message)

@@ -213,6 +213,13 @@ class Exchanges:
                 if exchange.message is message:
                     exchange.abort()
 
+    def interrupt(self) -> None:
+        """End what is under way for listening streams; they may begin again."""
+        with self.lock:
+            for part in self._running:
+                if part.message is not None and part.message.kind == "listen":
+                    part.abort()
+
     def opened(self, sock: object) -> None:
         """Remember an open socket for as long as it lives."""
         with self.lock:

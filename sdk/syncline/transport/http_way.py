@@ -194,8 +194,8 @@ class HttpWay:
                 if not isinstance(error, HTTP_ERRORS):
                     raise
                 meaning = failure(error, exchange)
-                stale = isinstance(meaning, ConnectionLost) and exchange.reused and not exchange.answered
-                if not (stale and repeatable):
+                unheard = exchange.reused and not exchange.answered and not exchange.aborted
+                if not (repeatable and unheard and isinstance(meaning, ConnectionLost)):
                     raise meaning from error
                 repeatable = False
                 self.exchanges.generation += 1  # whatever ended that connection has ended its idle neighbours too
