@@ -44,6 +44,35 @@ for _ in sys.stdin:
 """
 
 
+class Consumers:
+    """One consumer after another, each a process of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._pid = 0
+        self._parent = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def start(self) -> None:
+        assert self._parent.stdin is not None
+        assert self._parent.stdout is not None
+        self._parent.stdin.write("\n")
+        self._parent.stdin.flush()
+        self._pid = int(self._parent.stdout.readline())
+
+    def kill(self) -> None:
+        pid, self._pid = self._pid, 0
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+
+    def __enter__(self) -> Consumers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._parent.communicate(timeout=20)
+
+
 def test_fifty_kills_lose_nothing(tmp_path: Path) -> None:
     """E-15: what was handled is repeated only if its acknowledgement had not been stored: at most one event each time."""
     chance, source, done = random.Random(SEED), EventSource(), threading.Event()
@@ -58,35 +87,25 @@ def test_fifty_kills_lose_nothing(tmp_path: Path) -> None:
         while not done.wait(0.001):
             source.emit("a.b")
 
-    with EventServer(source) as server:
-        command = [sys.executable, "-c", PROGRAM, server.url, str(tmp_path / "events.db"), str(out)]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert process.stdin is not None
-        assert process.stdout is not None
-
-        def start() -> int:
-            process.stdin.write("\n")  # type: ignore[union-attr]
-            process.stdin.flush()  # type: ignore[union-attr]
-            return int(process.stdout.readline())  # type: ignore[union-attr]
-
-        pid = start()
+    with EventServer(source) as server, Consumers(server.url, str(tmp_path / "events.db"), str(out)) as consumers:
+        consumers.start()
         assert eventually(lambda: topic.opened == 1)
         emitter = threading.Thread(target=emit, daemon=True)
         emitter.start()
-        for turn in range(KILLS):
-            wanted = len(handled()) + chance.choice([1, 3, 10, 30])
-            assert eventually(lambda: len(handled()) >= wanted, 20)  # noqa: B023 - it is called here
-            if turn % 5 == 0:  # somewhere while it starts, too
-                os.kill(pid, signal.SIGKILL)
-                pid = start()
-                done.wait(chance.uniform(0, 0.1))
-            os.kill(pid, signal.SIGKILL)
-            pid = start()
-        done.set()
-        emitter.join()
+        try:
+            for turn in range(KILLS):
+                wanted = len(handled()) + chance.choice([1, 3, 10, 30])
+                assert eventually(lambda: len(handled()) >= wanted, 20)  # noqa: B023 - it is called here
+                consumers.kill()
+                consumers.start()
+                if turn % 5 == 0:  # somewhere while it starts, too
+                    done.wait(chance.uniform(0, 0.1))
+                    consumers.kill()
+                    consumers.start()
+        finally:
+            done.set()
+            emitter.join()
         assert eventually(lambda: len(set(handled())) == len(topic.log), 20)
-        os.kill(pid, signal.SIGKILL)
-        process.communicate(timeout=20)
 
     found = handled()
     kept = list(dict.fromkeys(found))

@@ -5,7 +5,7 @@ A cursor that is stored too early loses events silently when the process dies; o
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -107,13 +107,15 @@ class Window:
 
     def __init__(self, most: int, ids: Iterable[str] = ()) -> None:
         self._most = most
-        self._ids = OrderedDict.fromkeys(ids)
+        self._order = deque(ids)
+        self._known = set(self._order)
 
     def add(self, event_id: str) -> bool:
         """Whether it is new; it is known from now on, until so many others have come."""
-        if event_id in self._ids:
+        if event_id in self._known:
             return False
-        self._ids[event_id] = None
-        if len(self._ids) > self._most:
-            self._ids.popitem(last=False)
+        self._known.add(event_id)
+        self._order.append(event_id)
+        if len(self._order) > self._most:
+            self._known.discard(self._order.popleft())
         return True

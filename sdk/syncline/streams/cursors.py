@@ -170,7 +170,6 @@ class SqliteCursors:
 
     def forked(self) -> None:
         """We are in a forked child: leave the parent's connection alone, and make another one when it is needed."""
-        self._lock = new_lock()
         if self._connection is not None:
             _LEFT.append(self._connection)
             self._connection = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.workers import join, spawn
-from syncline.errors import ConcurrencyError, ConnectionClosed, ForkedConnection, SynclineError
+from syncline.errors import ConcurrencyError, SynclineError
 
 from .feed import Feed
 
@@ -62,10 +62,10 @@ class EventStream:
     # Taking
 
     def get(self, timeout: float | None = None) -> StreamItem | None:
-        """The next item; None when none came within ``timeout`` seconds (None: no limit).
+        """The next item; None when none came within ``timeout`` seconds (None: no limit), or the stream was closed.
 
         Blocks until an item, the timeout, the end, ``close()`` from another thread, or Ctrl-C. Raises ``StreamTerminated``
-        at the end, ``ConnectionClosed`` after ``close()``, ``ConcurrencyError`` while another thread is in here.
+        at the end, ``ConcurrencyError`` while another thread is in here, ``ForkedConnection`` in a forked child.
         """
         if not self._taking.acquire(blocking=False):
             raise ConcurrencyError("another thread is taking from this stream").at(self._feed.key.server)
@@ -78,13 +78,9 @@ class EventStream:
         return self
 
     def __next__(self) -> StreamItem:
-        try:
-            item = self.get()
-        except ForkedConnection:
-            raise
-        except ConnectionClosed:
-            raise StopIteration from None
-        assert item is not None
+        item = self.get()
+        if item is None:
+            raise StopIteration
         return item
 
     def ack(self, item: StreamItem) -> None:

@@ -141,11 +141,11 @@ class Feed:
         return self._subscription.ledger.committed
 
     def take(self, deadline: Deadline) -> StreamItem | None:
-        """The next item; None at the deadline. Raises what ended it, ``ConnectionClosed`` where that was ``close()``."""
+        """The next item; None at the deadline and after ``close()``. Raises what ended it otherwise."""
         item = self.mailbox.take(deadline)
-        if item is None and self.mailbox.ended:
-            final = self._final
-            raise final.again() if final is not None else ConnectionClosed("the stream is closed").at(self.key.server)
+        final = self._final
+        if item is None and final is not None and self.mailbox.ended:
+            raise final.again()
         return item
 
     def acknowledge(self, item: StreamItem) -> None:

@@ -1,0 +1,1 @@
+"""Many event subscriptions against a server on which everything goes wrong."""
