@@ -106,7 +106,7 @@ def test_the_rest_of_an_answer_is_asked_for(scripted_server: Serve, end: Script)
 
 
 def test_the_server_says_when(scripted_server: Serve) -> None:
-    """B038, RES-6: not before, whether the delay comes with an event or alone, and for later cuts, too."""
+    """B023, B038, RES-6: not before, whether the delay comes with an event or alone, and for later cuts, too."""
     cuts: list[float] = []
     arrivals: list[float] = []
 
@@ -187,6 +187,30 @@ def test_an_id_beyond_ascii(scripted_server: Serve) -> None:
     with reach(server.url) as peer:
         assert peer.send() == ANSWER
     assert [(ident or "").encode("latin-1").decode() for ident in resumes(server)] == ["ä-1"]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"id: 2\0\ndata:\n\n",  # B020
+        b"retry: 1e9\n\n",  # B024
+        b"retry: -1\nretry:\n\n",  # B024
+        "retry: \u0665\u0665\u0665\u0665\n\n".encode(),  # B024
+    ],
+)
+def test_an_id_or_a_delay_that_is_none_changes_nothing(scripted_server: Serve, block: bytes) -> None:
+    """B020, B024: the answer is resumed from the id before, at once."""
+
+    def script(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.event("", ident="1")
+        exchange.chunk(block)
+        exchange.last_chunk()
+
+    server = scripted_server(script, streamed(ANSWER))
+    with reach(server.url) as peer:
+        assert peer.send() == ANSWER
+    assert resumes(server) == ["1"]
 
 
 def test_the_session_that_the_answer_itself_brings(scripted_server: Serve) -> None:
