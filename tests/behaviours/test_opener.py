@@ -83,7 +83,7 @@ def test_a_transport_needs_a_function_that_makes_it() -> None:
 
 
 def test_credentials_are_those_of_the_moment(server: EventServer) -> None:
-    """1.03: a token that was rotated between making the opener and opening."""
+    """1.03: a token that was rotated between making the opener and opening; 1.17: of the server that was configured."""
     token = ["old"]
     opener = StreamOpener(
         lambda: HttpServer(server.url, headers={"Authorization": f"Bearer {token[0]}"}), principal=lambda: A

@@ -427,7 +427,7 @@ def test_the_server_terminates_it(server: EventServer, desk: Desks) -> None:
 
 @pytest.mark.parametrize("cause", ["account", "removal", "error", "given up"])
 def test_any_other_end_is_told_once(server: EventServer, desk: Desks, cause: str) -> None:
-    """2.20: one `terminated` with empty params, then `ended` with the cause; 2.23: an error is not reconnected."""
+    """2.20: one `terminated` with empty params; 2.44: then one `ended` with the cause; 2.23: an error is not reconnected."""
     identity = Identity(A)
     opener = StreamOpener(server.url, principal=identity, changes=identity.changes)
     office = desk()

@@ -1,0 +1,146 @@
+"""Hold tests/behaviours/BEHAVIOURS.md against the tests: `python -m tools.checks.behaviours [--write] [FOLDER]`.
+
+Every statement of the sections below has a row, and every row names tests that name the statement, says in a line why it is
+not kept, or names the later part that it waits for. The table of counts in the file is what this prints; `--write` puts it
+there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .field_reports import COUNTS, LATER
+
+#: Section → its statements: the number before the dot, and those after it. Other sections may be in the file.
+STATEMENTS = {
+    "1": "01-33",
+    "2": "01-38 40-53",
+}
+HEADING = re.compile(r"## (?P<section>\w+): .+")
+ROW = re.compile(r"\| (?P<id>\d\.\d{2,3}) \| (?P<cells>.+) \|")
+NOT_KEPT = re.compile(r"not kept: \w.{10,}")
+TEST = re.compile(r"`([^`]+\.py::[^`]+)`")
+NAME = re.compile(r"\b\d\.\d{2,3}\b")
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One row: its section and id, what is promised, the tests that it names, and whether it is not kept, or waits."""
+
+    section: str
+    ident: str
+    promise: str
+    tests: tuple[str, ...]
+    not_kept: bool
+    later: bool
+
+
+def behaviours(text: str) -> Iterator[Behaviour]:
+    section = ""
+    for line in text.splitlines():
+        if heading := HEADING.fullmatch(line):
+            section = heading["section"]
+        elif row := ROW.fullmatch(line):
+            promise, _, shown = row["cells"].partition(" | ")
+            tests = tuple(TEST.findall(shown))
+            yield Behaviour(
+                section, row["id"], promise.strip(), tests, bool(NOT_KEPT.search(shown)), bool(LATER.search(shown))
+            )
+
+
+def required(numbers: str, section: str) -> Iterator[str]:
+    """The ids of a section: ``required("01-03 05", "2I")`` gives 2.01, 2.02, 2.03 and 2.05."""
+    for part in numbers.split():
+        first, _, last = part.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            yield f"{section[0]}.{number:0{len(first)}}"
+
+
+def named(source: str) -> dict[str, set[str]]:
+    """Test → the statements that its docstring names."""
+    return {
+        node.name: set(NAME.findall(ast.get_docstring(node) or ""))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+def problems(found: list[Behaviour], tests: Path) -> list[str]:
+    """What is wrong, one sentence each."""
+    idents = [behaviour.ident for behaviour in found]
+    wrong = [f"{ident} is listed twice" for ident in sorted({ident for ident in idents if idents.count(ident) > 1})]
+    sections = {behaviour.ident: behaviour.section for behaviour in found}
+    for section, numbers in STATEMENTS.items():
+        wrong += [
+            f"{ident} is not listed under {section}"
+            for ident in required(numbers, section)
+            if sections.get(ident) != section
+        ]
+    files: dict[str, dict[str, set[str]]] = {}
+    for behaviour in found:
+        if not behaviour.promise:
+            wrong.append(f"{behaviour.ident} does not say what it is about")
+        if bool(behaviour.tests) == behaviour.not_kept and not behaviour.later:
+            wrong.append(f"{behaviour.ident} has a test, or says why it is not kept, or names a later part")
+        for test in behaviour.tests:
+            file, _, name = test.partition("::")
+            if file not in files:
+                path = tests / file
+                files[file] = named(path.read_text(encoding="utf-8")) if path.is_file() else {}
+            if name not in files[file]:
+                wrong.append(f"{behaviour.ident}: there is no {test}")
+            elif behaviour.ident not in files[file][name]:
+                wrong.append(f"{behaviour.ident}: {test} does not name it")
+    listed = {(behaviour.ident, test) for behaviour in found for test in behaviour.tests}
+    for file, functions in files.items():
+        wrong += [
+            f"{ident}: {file}::{name} names it and is not listed"
+            for name, idents in functions.items()
+            for ident in sorted(idents & set(sections))
+            if (ident, f"{file}::{name}") not in listed
+        ]
+    return wrong
+
+
+def counts(found: list[Behaviour]) -> str:
+    """The table of counts: a line for each section, and one for all."""
+    lines = ["| section | statements | shown | shown, more later | later | not kept |", "|---|---|---|---|---|---|"]
+    groups = {section: {section} for section in dict.fromkeys(behaviour.section for behaviour in found)}
+    groups |= {"all": set(groups)}
+    for name, sections in groups.items():
+        chosen = [behaviour for behaviour in found if behaviour.section in sections]
+        whole = sum(bool(behaviour.tests) and not behaviour.later for behaviour in chosen)
+        partly = sum(bool(behaviour.tests) and behaviour.later for behaviour in chosen)
+        not_kept = sum(behaviour.not_kept for behaviour in chosen)
+        later = len(chosen) - whole - partly - not_kept
+        lines.append(f"| {name} | {len(chosen)} | {whole} | {partly} | {later} | {not_kept} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(*arguments: str) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("tests"))
+    parser.add_argument("--write", action="store_true", help="put the table of counts into the file")
+    options = parser.parse_args(arguments)
+    file: Path = options.folder / "behaviours" / "BEHAVIOURS.md"
+    text = file.read_text(encoding="utf-8")
+    found = list(behaviours(text))
+    table = counts(found)
+    print(table, end="")
+    wrong = problems(found, options.folder)
+    if options.write:
+        file.write_text(COUNTS.sub(lambda _: table, text), encoding="utf-8")
+    elif COUNTS.findall(text) != [table]:
+        wrong.append(f"the counts in {file.name} are not these; --write puts them there")
+    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
