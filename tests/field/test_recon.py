@@ -80,7 +80,7 @@ def test_sessions_that_expire_leave_nothing_behind(http_server: Http) -> None:
         names = [thread.name for thread in threading.enumerate() if thread.name.endswith(":listen")]
         assert len(names) == 1
     assert len(server.calls("initialize")) == 31
-    assert server.executions["echo"] == 30
+    assert server.catalogue.executions["echo"] == 30
 
 
 @pytest.mark.parametrize("era", ERAS)
