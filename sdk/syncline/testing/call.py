@@ -12,7 +12,7 @@ from syncline.concurrency.deadline import Deadline
 from syncline.serving import INTERNAL_ERROR, JSON, LEVELS, META, Message, Refused
 
 if TYPE_CHECKING:
-    from .server import FakeServer
+    from .core import Core
 
 #: Seconds for the client to answer a question.
 ANSWERING = 60.0
@@ -84,11 +84,10 @@ class Call:
     """A request that is being answered. A function whose parameter is annotated with this class is given it.
 
     Attributes:
-        server: The server.
         message: The request.
     """
 
-    server: FakeServer
+    core: Core
     message: Message
     wire: Wire
     session: Session
@@ -112,7 +111,7 @@ class Call:
     @property
     def ended(self) -> bool:
         """Whether the client is not there any more, or the server is closing."""
-        return self.server.closed or self.wire.ended()
+        return self.core.closed or self.wire.ended()
 
     def notify(self, method: str, params: Mapping[str, object]) -> None:
         """Send a notification that belongs to this request."""
@@ -130,7 +129,7 @@ class Call:
         """Send a log message, if the client wants any as unimportant as that."""
         wanted = self.message.meta.get(META + "logLevel") if self.stateless else self.session.level
         if wanted is not None and LEVELS.index(level) >= LEVELS.index(wanted):
-            self.notify("notifications/message", {"level": level, "data": data, "logger": self.server.name})
+            self.notify("notifications/message", {"level": level, "data": data, "logger": self.core.name})
 
     def ask(self, method: str, params: Mapping[str, object]) -> JSON:
         """Ask the client something (``elicitation/create``, ``sampling/createMessage``, ``roots/list``); its result.
@@ -142,7 +141,7 @@ class Call:
         self._asked += 1
         question = {"method": method, "params": dict(params)}
         if not self.stateless:
-            return self.server.ask(self, question)
+            return self.core.ask(self, question)
         key = f"question-{self._asked}"
         answered: JSON = json.loads(self.params.get("requestState") or "{}") | self.params.get("inputResponses", {})
         if key not in answered:
@@ -156,7 +155,7 @@ class Call:
 
     def sleep(self, seconds: float | None) -> None:
         """Wait; None for ever. Raises ``Gone`` as soon as nobody waits for the answer any more."""
-        self.server.monitor.wait(lambda: self.cancelled, Deadline(seconds))
+        self.core.monitor.wait(lambda: self.cancelled, Deadline(seconds))
         if self.cancelled:
             raise Gone
 

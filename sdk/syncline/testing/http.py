@@ -20,7 +20,7 @@ from .call import Gone, Session, Wire
 if TYPE_CHECKING:
     from syncline.concurrency.workers import Thread
 
-    from .server import FakeServer
+    from .core import Core
 
 #: The HTTP status of a JSON-RPC error, in 2026-07-28 (basic/transports).
 STATUS = {METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400, INVALID_REQUEST: 400, UNSUPPORTED_REVISION: 400}
@@ -35,26 +35,26 @@ class HttpFront(socketserver.TCPServer):
     allow_reuse_address = True
     request_queue_size = 128
 
-    def __init__(self, fake: FakeServer, *, answers: Literal["json", "sse"], sessions: bool) -> None:
+    def __init__(self, core: Core, *, answers: Literal["json", "sse"], sessions: bool) -> None:
         super().__init__(("127.0.0.1", 0), _Exchange)
-        self.fake = fake
+        self.core = core
         self.answers = answers
-        self.sessions: dict[str, Session] | None = fake.sessions if sessions else None
+        self.sessions: dict[str, Session] | None = core.sessions if sessions else None
         self.alone = Session()  # of all clients together, where there are no sessions
         self.url = f"http://127.0.0.1:{self.server_address[1]}/mcp"
         self._lock = new_lock()
         self._connections: dict[Thread, socket.socket] = {}
-        self._thread = spawn(f"syncline:{fake.name}:http", lambda: self.serve_forever(LOOK))
+        self._thread = spawn(f"syncline:{core.name}:http", lambda: self.serve_forever(LOOK))
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection."""
         with self._lock:
             self._connections = {thread: one for thread, one in self._connections.items() if thread.is_alive()}
-            thread = spawn(f"syncline:{self.fake.name}:http-connection", lambda: self._serve(request, client_address))
+            thread = spawn(f"syncline:{self.core.name}:http-connection", lambda: self._serve(request, client_address))
             self._connections[thread] = request
 
     def _serve(self, request: socket.socket, client_address: Any) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, Gone):
             self.finish_request(request, client_address)
         self.shutdown_request(request)
 
@@ -67,7 +67,7 @@ class HttpFront(socketserver.TCPServer):
         for connection in connections.values():
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        with self.fake.monitor:
+        with self.core.monitor:
             pass  # those who wait look again, and see that their client is gone
         join([*connections, self._thread], Deadline(ENDING))
 
@@ -165,7 +165,7 @@ class _Exchange(BaseHTTPRequestHandler):
         """Nothing: what came in is in ``FakeServer.received``."""
 
     def do_POST(self) -> None:
-        fake = self.front.fake
+        core = self.front.core
         try:
             decoded = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         except ValueError:
@@ -177,29 +177,29 @@ class _Exchange(BaseHTTPRequestHandler):
             return
         stream = self.front.answers == "sse"
         wire = HttpWire(self, stateless=stateless, headers=headers, stream=stream)
-        fake.opened(wire)
+        core.opened(wire)
         try:
-            call = fake.take(decoded, wire, session, {name.lower(): value for name, value in self.headers.items()})
+            call = core.take(decoded, wire, session, {name.lower(): value for name, value in self.headers.items()})
             if call is not None:
-                fake.answer(call)
+                core.answer(call)
                 self.close_connection = self.close_connection or not wire.begun or wire.ended()
             elif not wire.begun:
                 self.reply(202, {}, b"", None)
         finally:
-            fake.done(wire)
+            core.done(wire)
 
     def do_GET(self) -> None:
-        fake = self.front.fake
+        core = self.front.core
         if self.front.sessions is None or self._known() is None:
             self.reply(405, {"Allow": "POST"}, b"", None)
             return
         wire = _Listening(self, stateless=False, headers={}, stream=True)
-        wire.listen()
-        fake.opened(wire)
+        core.opened(wire)  # first, so that nothing is missed from the moment that the client sees the stream
         try:
-            fake.monitor.wait(lambda: fake.closed or wire.ended(), Deadline(None))
+            wire.listen()
+            core.monitor.wait(lambda: core.closed or wire.ended(), Deadline(None))
         finally:
-            fake.done(wire)
+            core.done(wire)
             self.close_connection = True
 
     def do_DELETE(self) -> None:
@@ -216,7 +216,7 @@ class _Exchange(BaseHTTPRequestHandler):
         if sessions is None:
             return self.front.alone, NO_HEADERS
         if isinstance(decoded, dict) and decoded.get("method") == "initialize":
-            name, fresh = self.front.fake.new_session()
+            name, fresh = self.front.core.new_session()
             return fresh, {"Mcp-Session-Id": name}
         session = self._known()
         if session is None:

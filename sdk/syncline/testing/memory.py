@@ -16,39 +16,39 @@ from syncline.transport.memory import MemoryPeer, MemoryTransport
 from .call import Call, Gone, Session, Wire
 
 if TYPE_CHECKING:
-    from .server import FakeServer
+    from .core import Core
 
 
 class FakeTransport(MemoryTransport):
     """One client's way to a fake server. The server's threads for it end when the client is closed."""
 
-    def __init__(self, server: FakeServer) -> None:
+    def __init__(self, core: Core) -> None:
         inbox: ReplySlot[bytes] = ReplySlot()
-        super().__init__(server.name, inbox)
-        self._server = server
+        super().__init__(core.name, inbox)
+        self._core = core
         self._peer = MemoryPeer(self, inbox)
 
     def start(self, sink: Sink, deadline: Deadline) -> None:
         """Begin. Raises ``ConnectFailed`` if the server is closed."""
-        if self._server.closed:
+        if self._core.closed:
             raise ConnectFailed("the fake server is closed").at(self.name)
         super().start(sink, deadline)
         spawn(f"syncline:{self.name}:connection", self._serve)
 
     def _serve(self) -> None:
-        server, peer = self._server, self._peer
+        core, peer = self._core, self._peer
         session = Session()
         wire = MemoryWire(peer, session)
-        server.opened(wire)
+        core.opened(wire)
         try:
             while True:
-                call = server.take(json.loads(peer.receive()), wire, session, {})
+                call = core.take(json.loads(peer.receive()), wire, session, {})
                 if call is not None:
-                    _answer(server, call)
+                    _answer(core, call)
         except ConnectionClosed:
             wire.over = True
         finally:
-            server.done(wire)
+            core.done(wire)
 
 
 class MemoryWire(Wire):
@@ -80,5 +80,5 @@ class MemoryWire(Wire):
         return self.over
 
 
-def _answer(server: FakeServer, call: Call) -> None:
-    spawn(f"syncline:{server.name}:request", lambda: server.answer(call))
+def _answer(core: Core, call: Call) -> None:
+    spawn(f"syncline:{core.name}:request", lambda: core.answer(call))

@@ -28,9 +28,19 @@ SIMPLE: Mapping[object, JSON] = {
 
 
 def hints_of(function: Callable[..., object]) -> dict[str, object]:
-    """The annotation of each parameter, ``Any`` where it has none."""
-    hints = typing.get_type_hints(function)
-    return {name: hints.get(name, Any) for name in inspect.signature(function).parameters}
+    """The annotation of each parameter; ``Any`` where it has none, or one that only makes sense where it was written."""
+    known = getattr(function, "__globals__", {})
+    return {name: _resolved(parameter, known) for name, parameter in inspect.signature(function).parameters.items()}
+
+
+def _resolved(parameter: inspect.Parameter, known: dict[str, Any]) -> object:
+    hint = parameter.annotation
+    if isinstance(hint, str):
+        try:
+            hint = eval(hint, known)
+        except NameError:
+            return Any
+    return Any if hint is inspect.Parameter.empty else hint
 
 
 def schema_of(function: Callable[..., object]) -> JSON:

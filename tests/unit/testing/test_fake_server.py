@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import io
+import itertools
 import json
 import queue
 import threading
@@ -17,6 +19,7 @@ import syncline
 from syncline.errors import OutcomeUnknown
 from syncline.protocol.events import Notification, Reply
 from syncline.session.channel import Channel
+from syncline.subscriptions.manager import Subscriptions
 from syncline.testing import Call, FakeServer, Refused
 from syncline.types import CallToolResult
 from tests.fixtures.partner import SOON, Background
@@ -159,12 +162,18 @@ def test_schemas_come_from_annotations() -> None:
         more: dict[str, int] | None = None,
     ) -> None: ...
 
+    class Mine: ...
+
+    def local(value: Mine, *rest: int, **more: int) -> None: ...
+
+    server.tool(local)
+
     @server.tool(name="own", description="Mine.", input_schema={"type": "object"}, output_schema={"type": "object"})
     def other(**arguments: object) -> dict[str, object]:
         return arguments
 
     with server.connect() as client:
-        every_tool, own = client.list_tools()
+        every_tool, local_tool, own = client.list_tools()
         assert client.call_tool("own", {"x": 1}).structured_content == {"x": 1}
     assert every_tool.input_schema["properties"] == {
         "text": {"type": "string"},
@@ -177,6 +186,7 @@ def test_schemas_come_from_annotations() -> None:
         "more": {"anyOf": [{"type": "object"}, {"type": "null"}]},
     }
     assert every_tool.input_schema["required"] == ["text", "flag", "ratio", "names", "choice", "anything"]
+    assert local_tool.input_schema == {"type": "object", "properties": {"value": {}}, "required": ["value"]}
     assert (own.description, own.input_schema, own.output_schema) == ("Mine.", {"type": "object"}, {"type": "object"})
 
 
@@ -263,6 +273,30 @@ def test_a_delayed_answer_is_not_worked_on_once_the_caller_has_gone(way: str, re
         assert client.call_tool("add", {"a": 2}).text == '{"sum": 2}'
 
 
+def test_what_was_cancelled_is_not_answered() -> None:
+    """Otherwise the client would have to pass over an answer; only ``answer_late`` is for that."""
+    server = FakeServer()
+    going, done = threading.Event(), threading.Event()
+
+    @server.tool
+    def slow(call: Call) -> str:
+        assert going.wait(SOON)
+        done.set()
+        assert call.cancelled
+        return "too late"
+
+    trace = io.StringIO()
+    with server.connect(trace=trace) as client:
+        with pytest.raises(syncline.RequestTimeout):
+            client.call_tool("slow", timeout=0.1)
+        server.wait_for("notifications/cancelled")
+        going.set()
+        assert done.wait(SOON)
+        client.list_tools()
+    assert "too late" not in trace.getvalue()
+    assert '"method": "tools/list"' in trace.getvalue()
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_dropped_connection(way: str) -> None:
     server = sample()
@@ -308,7 +342,6 @@ def test_sessions_expire() -> None:
         assert client.call_tool("add", {"a": 2}).text == '{"sum": 2}'
         assert server.received[-1].headers["mcp-session-id"] != named
     assert [one.method for one in server.received].count("initialize") == 2
-    assert server.sessions == {}, "the client has ended its own"
 
 
 def post(url: str, body: bytes, method: str = "POST", **headers: str) -> tuple[int, bytes]:
@@ -437,6 +470,33 @@ def test_changes_reach_those_who_listen(way: str) -> None:
         server.drop_connection()
         assert isinstance(listening.end().error, syncline.ConnectionLost)
         listening.channel.close()
+
+
+def test_the_streams_of_the_client_work_with_it() -> None:
+    """``client.subscribe`` in both eras, ``client.events``, and the subscription manager."""
+    server = sample()
+    server.event("made")
+    for way, revision in itertools.product(WAYS[:2], (NEW, OLD)):
+        with reach(server, way, revision) as client, client.subscribe(tools=True) as changes:
+            server.changed("tools")
+            assert (change := changes.get(timeout=SOON)) is not None
+            assert change.kind == "tools_changed"
+    for way in WAYS[:2]:
+        with reach(server, way) as client, client.events.stream("made") as stream:
+            server.emit("made", {"way": way})
+            item = stream.get(timeout=SOON)
+            while item is not None and item.kind != "event":
+                item = stream.get(timeout=SOON)
+            assert item is not None
+            assert item.data == {"way": way}
+    updates: queue.Queue[Any] = queue.Queue()
+    with Subscriptions(updates=updates) as subscriptions:
+        subscriptions.start("owner", "one", server, "made", {})
+        server.emit("made", {"n": 1})
+        update = updates.get(timeout=SOON)
+        while update.kind != "event":
+            update = updates.get(timeout=SOON)
+        assert update.params["data"] == {"n": 1}
 
 
 def test_changes_reach_handshake_clients() -> None:
