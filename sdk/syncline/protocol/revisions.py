@@ -80,6 +80,9 @@ REPEATABLE = frozenset(
         "prompts/list",
         "prompts/get",
         "completion/complete",
+        "tasks/get",
+        "tasks/list",
+        "tasks/result",
     }
 )
 
