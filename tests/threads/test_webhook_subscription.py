@@ -14,7 +14,6 @@ import pytest
 
 import syncline
 from syncline import errors
-from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.schedule import Schedule
 from syncline.protocol import webhooks
@@ -59,7 +58,7 @@ def scene() -> Iterator[Scene]:
         stack.callback(receiver.close)
         stack.enter_context(receiver.serve())
         client = stack.enter_context(syncline.connect(server.http.url))
-        timer = Schedule(f"syncline:{client.name}:webhooks", 1, CancelToken(), lambda: None)
+        timer = Schedule(f"syncline:{client.name}:webhooks", 1, lambda: False, lambda: None)
         stack.callback(lambda: timer.stop(Deadline(SOON)))
         yield Scene(server, client, receiver, timer)
 
@@ -106,7 +105,7 @@ def test_a_full_queue_makes_the_server_come_again_and_loses_nothing(scene: Scene
     with scene.stream(waiting=3) as stream:
         for number in range(10):
             scene.server.happen(number)
-        scene.server.wait_for_status(503)
+        scene.server.wait_until(lambda: 503 in scene.server.sole.statuses)
         assert numbers(stream, 10) == list(range(10))
         scene.server.wait()
         assert stream.get(0) is None
@@ -127,7 +126,7 @@ def test_it_is_refreshed_in_time_again_and_again(scene: Scene, monkeypatch: pyte
     monkeypatch.setattr(webhooks, "LEAST", 0.01)
     scene.server.grant = 0.4
     with scene.stream() as stream:
-        scene.server.http.wait_until(lambda: scene.server.subscribed >= 5, SOON)
+        scene.server.wait_until(lambda: scene.server.subscribed >= 5)
         assert stream.state == "active"
         bodies = [request.body for request in scene.server.http.calls("events/subscribe")]
     identities = {

@@ -8,7 +8,6 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
-from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
 import pytest
@@ -18,7 +17,7 @@ from syncline.errors import ConfigError
 from syncline.protocol.webhooks import Occurrence
 from syncline.streams import webhook_server
 from syncline.streams.webhook_receiver import Endpoint, WebhookReceiver
-from tests.fixtures.webhooks import Caller, event, signed
+from tests.fixtures.webhooks import Caller, event, signed, surroundings
 
 
 class Hook:
@@ -175,14 +174,6 @@ def test_a_django_view() -> None:
         )
     settings.ROOT_URLCONF = (django("urls").path("hooks/in/<token>", receive),)
     check(hook, django("core.handlers.wsgi").WSGIHandler())
-
-
-def surroundings(**more: str) -> dict[str, Any]:
-    """What a WSGI server says besides what the request says."""
-    environ: dict[str, Any] = {"QUERY_STRING": "", "SERVER_NAME": "hooks.example", **more}
-    setup_testing_defaults(environ)
-    del environ["REQUEST_METHOD"], environ["wsgi.input"]
-    return environ
 
 
 def check(hook: Hook, application: Any) -> None:
