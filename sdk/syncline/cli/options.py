@@ -22,6 +22,7 @@ from syncline.errors import ConfigError
 
 if TYPE_CHECKING:
     from syncline import Client
+    from syncline.session.handlers import OnElicitation
 
 #: Words of a secret that are shorter than this would only garble messages.
 SECRET_LENGTH = 6
@@ -58,7 +59,7 @@ class Options:
         typer.Option(metavar="FILE", help="Append every message to a file, secrets masked.", show_default=False),
     ] = None
 
-    def connect(self, server: str) -> Client:
+    def connect(self, server: str, on_elicitation: OnElicitation | None = None) -> Client:
         """Connect to what the command line names; the caller closes it.
 
         Blocks until connected, at most for the timeout; raises ``ConfigError`` for what cannot be meant, else as
@@ -69,6 +70,7 @@ class Options:
             timeout=self.timeout,
             protocol_version=self.protocol_version or "auto",
             trace=self.trace,
+            on_elicitation=on_elicitation,
         )
 
     def target(self, server: str) -> StdioServer | HttpServer:
@@ -148,7 +150,7 @@ def command(app: typer.Typer, body: Callable[..., None], *examples: str) -> None
 
     run.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *common)}
-    app.command(body.__name__, help=with_examples(body.__doc__, examples))(run)
+    app.command(body.__name__.rstrip("_"), help=with_examples(body.__doc__, examples))(run)
 
 
 def with_examples(text: str | None, examples: Iterable[str]) -> str:

@@ -42,7 +42,7 @@ def prompt(
 ) -> None:
     """Get the messages of a prompt."""
     given = arguments.parse(pairs or ())
-    with options.connect(server) as client:
+    with options.connect(server, show.asker()) as client:
         result = client.get_prompt(name, given).to_wire()
     if options.json:
         show.document(result)

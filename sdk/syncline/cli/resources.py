@@ -53,7 +53,7 @@ def read(
 
     Text comes as it is, binary data as raw bytes; on a terminal those are only described.
     """
-    with options.connect(server) as client:
+    with options.connect(server, show.asker()) as client:
         result = client.read_resource(uri).to_wire()
     parts = result["contents"]
     if output is not None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from typing_extensions import Self
 
+    from syncline.protocol.questions import ElicitRequest
+    from syncline.session.handlers import OnElicitation
+
 
 def document(value: object) -> None:
     """One JSON document on standard output, in UTF-8 whatever the locale says (RFC 8259)."""
@@ -21,6 +24,23 @@ def document(value: object) -> None:
     # A lone surrogate comes out as the escape that JSON has for it.
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.buffer.flush()
+
+
+def item(value: object) -> None:
+    """One JSON object on a line of its own, at once and in UTF-8: what streams are made of."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def state(name: str, error: BaseException | None = None) -> None:
+    """How a stream does, on standard error: words at a terminal, else a JSON object on a line."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{name}{'' if error is None else f': {clean(str(error))}'}\n")
+    else:
+        told = {"state": name} | ({} if error is None else {"message": str(error)})
+        sys.stderr.write(json.dumps(told) + "\n")
+    sys.stderr.flush()
 
 
 def line(text: str) -> None:
@@ -65,11 +85,21 @@ def part(block: Mapping[str, Any]) -> str:
     return json.dumps(block, ensure_ascii=False)
 
 
+def asker() -> OnElicitation | None:
+    """Who answers what a server asks: the person at the terminal; nobody where there is none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from syncline.prompts import terminal_prompts
+
+    return terminal_prompts()
+
+
 class ProgressBar:
     """An ``on_progress`` callback that draws a bar on a terminal, from the first report on, and nothing elsewhere."""
 
     def __init__(self) -> None:
         self._shown: Progress | None = None
+        self._hidden = False
         self._task: TaskID
 
     def __enter__(self) -> Self:
@@ -78,12 +108,31 @@ class ProgressBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown is not None:
-            self._shown.stop()
+        self._stop()
+
+    def asker(self) -> OnElicitation | None:
+        """Who answers what the server asks: a person, if one is there, with the bar out of the way meanwhile."""
+        ask = asker()
+
+        def ask_without_a_bar(request: ElicitRequest) -> Mapping[str, object] | bool | None:
+            assert ask is not None
+            self._hidden = True
+            self._stop()
+            try:
+                return ask(request)
+            finally:
+                self._hidden = False
+
+        return ask and ask_without_a_bar
+
+    def _stop(self) -> None:
+        shown, self._shown = self._shown, None
+        if shown is not None:
+            shown.stop()
 
     def __call__(self, progress: float, total: float | None, message: str | None) -> None:
         """One report."""
-        if not sys.stderr.isatty():
+        if self._hidden or not sys.stderr.isatty():
             return
         if self._shown is None:
             self._shown = _bar()

@@ -59,9 +59,10 @@ def call(
     if args_json is not None:
         base = arguments.load_object(sys.stdin.read() if args_json == "-" else args_json, "--args-json")
     given = arguments.parse(pairs or (), base)
-    with options.connect(server) as client:
+    bar = show.ProgressBar()
+    with options.connect(server, bar.asker()) as client:
         try:
-            with show.ProgressBar() as bar:
+            with bar:
                 result = client.call_tool(tool, given, on_progress=bar)
         except InvalidParams as error:
             raise failures.Explained(error, hint=advice(client, tool, given)) from error

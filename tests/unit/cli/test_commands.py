@@ -318,16 +318,19 @@ class TestOptions:
 
 
 class TestHelp:
-    COMMANDS = ("demo", "tools", "call", "resources", "read", "prompts", "prompt", "doctor")
+    COMMANDS = (
+        *("demo", "tools", "call", "resources", "read", "prompts", "prompt", "doctor", "watch"),
+        *("events list", "events poll", "events stream"),
+    )
 
     def test_no_command_shows_help(self, run: Callable[..., Run]) -> None:
         status, out, err = run()
         assert (status, out) == (2, b"")
-        assert all(name in err for name in self.COMMANDS)
+        assert all(name.split()[0] in err for name in self.COMMANDS)
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_each_command_has_an_example(self, run: Callable[..., Run], name: str) -> None:
-        status, out, _ = run(name, "--help")
+        status, out, _ = run(*name.split(), "--help")
         assert status == 0
         assert f"  syncline {name}" in out.decode()
         assert "--protocol-version" in out.decode()
@@ -337,7 +340,7 @@ class TestHelp:
         self, run: Callable[..., Run], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        text = run(name, "--help").out.decode()
+        text = run(*name.split(), "--help").out.decode()
         for example in re.findall(r"^  syncline (.*\bdemo\b.*)$", text, re.MULTILINE):
             assert run(*shlex.split(example)).status == 0
 

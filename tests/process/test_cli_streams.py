@@ -1,0 +1,379 @@
+"""`syncline watch` and `syncline events` as a shell sees them; and a person who answers what a server asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import queue
+import shlex
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from tests.fixtures.processes import alive, eventually
+from tools.fakeserver.catalogue import Call
+from tools.fakeserver.events import EventServer, EventSource
+from tools.fakeserver.mcp_http import McpHttpServer
+from tools.fakeserver.scripted import Exchange
+
+PROGRAM = str(Path(sysconfig.get_path("scripts"), "syncline"))
+#: Seconds for anything that should not take any.
+SOON = 60.0
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+
+class Running:
+    """The program while it runs; its lines as they come."""
+
+    def __init__(self, *arguments: str) -> None:
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self._out, self._err = self._lines(self.process.stdout), self._lines(self.process.stderr)
+
+    def _lines(self, pipe: IO[str] | None) -> queue.SimpleQueue[str]:
+        lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        assert pipe is not None
+        threading.Thread(target=lambda: [*map(lines.put, pipe)], daemon=True).start()
+        return lines
+
+    def item(self) -> Any:
+        """The next object on standard output."""
+        return json.loads(self._out.get(timeout=SOON))
+
+    def told(self) -> Any:
+        """The next object on standard error."""
+        return json.loads(self._err.get(timeout=SOON))
+
+    def until(self, state: str) -> Any:
+        """Wait until this state is told."""
+        while (told := self.told()).get("state") != state:
+            assert "error" not in told, told
+        return told
+
+    def interrupt(self) -> None:
+        """Ctrl-C; the program ends as it should."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(SOON) == 130
+        while "error" not in (told := self.told()):
+            pass
+        assert told["error"]["code"] == "interrupted"
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Running]]:
+    """Starts the program; it does not outlive the test."""
+    with ExitStack() as stack:
+
+        def run(*arguments: str) -> Running:
+            running = Running(*arguments)
+            stack.callback(running.close)
+            return running
+
+        yield run
+
+
+@pytest.fixture
+def event_server() -> Iterator[EventServer]:
+    source = EventSource(next_poll_ms=100)
+    source.offer("tick", "push", "poll")
+    source.offer("tock", "poll")
+    with EventServer(source) as server:
+        yield server
+
+
+def syncline(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=SOON, stdin=subprocess.DEVNULL)
+
+
+def objects(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# watch
+
+
+def listening(server: McpHttpServer) -> queue.SimpleQueue[tuple[str, dict[str, object]] | None]:
+    """Serve `subscriptions/listen`: what is put here is notified; None cuts the stream."""
+    said: queue.SimpleQueue[tuple[str, dict[str, object]] | None] = queue.SimpleQueue()
+
+    def listen(exchange: Exchange) -> None:
+        tag = {"_meta": {SUBSCRIPTION: exchange.request.id}}
+        wanted = exchange.request.json()["params"]["notifications"]
+        exchange.sse()
+        first = {"method": "notifications/subscriptions/acknowledged", "params": {"notifications": wanted, **tag}}
+        exchange.event({"jsonrpc": "2.0", **first})
+        while not exchange.gone():
+            exchange.server.check()
+            try:
+                message = said.get(timeout=0.05)
+            except queue.Empty:
+                continue
+            if message is None:
+                break
+            exchange.event({"jsonrpc": "2.0", "method": message[0], "params": {**message[1], **tag}})
+        exchange.close()
+
+    server.arm(listen, 1 << 30, method="subscriptions/listen")
+    return said
+
+
+def test_watch(http_server: Callable[..., McpHttpServer], start: Callable[..., Running]) -> None:
+    """Changes on standard output, what becomes of the stream on standard error, Ctrl-C ends it."""
+    server = http_server(versions=["2026-07-28"])
+    said = listening(server)
+    watching = start("watch", server.url)
+    assert watching.told() == {"state": "active"}
+    said.put(("notifications/tools/list_changed", {}))
+    assert watching.item() == {"kind": "tools_changed"}
+    said.put(None)
+    assert watching.item() == {"kind": "resubscribed"}
+    assert watching.until("resubscribed")
+    said.put(("notifications/resources/list_changed", {}))
+    assert watching.item() == {"kind": "resources_changed"}
+    watching.interrupt()
+    [first, *_] = server.calls("subscriptions/listen")
+    assert first.json()["params"]["notifications"] == dict.fromkeys(
+        ("toolsListChanged", "promptsListChanged", "resourcesListChanged"), True
+    )
+
+
+def test_watch_some_resources(http_server: Callable[..., McpHttpServer], start: Callable[..., Running]) -> None:
+    server = http_server(versions=["2026-07-28"])
+    said = listening(server)
+    watching = start("watch", server.url, "--resources", "x:1", "--resources", "x:2", "--prompts")
+    assert watching.told() == {"state": "active"}
+    said.put(("notifications/resources/updated", {"uri": "x:2"}))
+    assert watching.item() == {"kind": "resource_updated", "uri": "x:2"}
+    [request] = server.calls("subscriptions/listen")
+    assert request.json()["params"]["notifications"] == {
+        "promptsListChanged": True,
+        "resourceSubscriptions": ["x:1", "x:2"],
+    }
+    watching.interrupt()
+
+
+def test_watch_a_program(
+    start: Callable[..., Running], stdio_command: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    """Ctrl-C leaves no child behind."""
+    log = tmp_path / "log"
+    script = "import os, runpy, sys; print(os.getpid(), file=open(sys.argv.pop(1), 'w')); runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+    _, _, module, *rest = stdio_command(era="2025-11-25", log=log)
+    watching = start("watch", shlex.join([sys.executable, "-c", script, str(tmp_path / "pid"), module, *rest]))
+    assert watching.told() == {"state": "active"}
+    pid = int((tmp_path / "pid").read_text())
+    assert alive(pid)
+    watching.interrupt()
+    assert eventually(lambda: not alive(pid))
+
+
+def test_watching_what_cannot_be_watched() -> None:
+    ran = syncline("watch", "demo", "--tools")
+    assert (ran.returncode, ran.stdout) == (5, "")
+    assert objects(ran.stderr)[-1]["error"]["code"] == "method_not_found"
+
+
+# events
+
+
+def test_list(event_server: EventServer) -> None:
+    assert (
+        syncline("events", "list", event_server.url).stdout
+        == "tick\tpush poll\tThings happen.\ntock\tpoll\tThings happen.\n"
+    )
+    listed = json.loads(syncline("events", "list", event_server.url, "--json").stdout)
+    assert [entry["name"] for entry in listed["events"]] == ["tick", "tock"]
+
+
+def test_poll(event_server: EventServer) -> None:
+    """Once without a cursor, then from the one that the last line gave."""
+    arguments = "events", "poll", event_server.url, "tick", "severity=P1", "rank:=3"
+    [position] = objects(syncline(*arguments).stdout)
+    assert position == {"kind": "position", "cursor": "c0", "truncated": False, "hasMore": False, "nextPollMs": 100}
+    for number in range(3):
+        event_server.source.emit("tick", {"severity": "P1", "rank": 3}, {"n": number})
+    first, second, position = objects(syncline(*arguments, "--cursor", "c0", "--max-events", "2").stdout)
+    assert (first["kind"], first["eventId"], first["data"]) == ("event", "e0", {"n": 0})
+    assert second["eventId"] == "e1"
+    assert (position["cursor"], position["hasMore"]) == ("c2", True)
+    whole = json.loads(syncline(*arguments, "--cursor", "c2", "--json").stdout)
+    assert [event["eventId"] for event in whole["events"]] == ["e2"]
+
+
+def test_stream(event_server: EventServer, start: Callable[..., Running]) -> None:
+    """Events and gaps on standard output; reconnects and trouble on standard error; nothing lost, nothing twice."""
+    streaming = start("events", "stream", event_server.url, "tick", "severity=P1")
+    assert streaming.until("active")
+    what = {"severity": "P1"}
+    event_server.source.emit("tick", what, {"n": 0})
+    assert streaming.item() == {
+        "kind": "event",
+        "eventId": "e0",
+        "name": "tick",
+        "timestamp": "2026-11-03T10:11:12Z",
+        "data": {"n": 0},
+        "cursor": "c1",
+    }
+    event_server.source.fault("error", "tick", what)
+    assert "upstream is away" in streaming.until("error")["message"]
+    event_server.source.fault("reset", "tick", what)
+    assert streaming.until("reconnecting")["message"]
+    event_server.source.emit("tick", what, {"n": 1})
+    assert streaming.item()["eventId"] == "e1"
+    event_server.source.fault("gap", "tick", what)
+    assert streaming.item() == {"kind": "gap", "cursor": "c2"}
+    streaming.interrupt()
+
+
+def test_stream_goes_on_where_it_stopped(
+    event_server: EventServer, start: Callable[..., Running], tmp_path: Path
+) -> None:
+    """--cursors: what was printed is not printed again, what happened meanwhile is."""
+    arguments = "events", "stream", event_server.url, "tick", "--cursors", str(tmp_path / "seen.db")
+    first = start(*arguments)
+    assert first.until("active")
+    for _ in range(2):
+        event_server.source.emit("tick")
+    assert [first.item()["eventId"] for _ in range(2)] == ["e0", "e1"]
+    first.interrupt()  # perhaps before e1 was remembered as well
+    event_server.source.emit("tick")
+    second = start(*arguments)
+    again = [second.item()["eventId"]]
+    while again[-1] != "e2":
+        again.append(second.item()["eventId"])
+    assert again in (["e2"], ["e1", "e2"])
+    second.interrupt()
+
+
+def test_stream_from_a_cursor_by_polling(event_server: EventServer, start: Callable[..., Running]) -> None:
+    """An event type that is not pushed is polled for."""
+    event_server.source.emit("tock")
+    event_server.source.emit("tock")
+    streaming = start("events", "stream", event_server.url, "tock", "--cursor", "c1")
+    assert streaming.item()["eventId"] == "e1"
+    streaming.interrupt()
+
+
+def test_a_stream_that_the_server_ends(event_server: EventServer, start: Callable[..., Running]) -> None:
+    streaming = start("events", "stream", event_server.url, "tick", "--delivery", "push")
+    assert streaming.until("active")
+    event_server.source.terminate("tick", error={"code": -32603, "message": "that was all"})
+    assert "that was all" in streaming.until("terminated")["message"]
+    assert streaming.told()["error"]["code"] == "stream_terminated"
+    assert streaming.process.wait(SOON) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["nothing"], 5, "no_such_event"),
+        (["tock", "--delivery", "push"], 5, "no_such_event"),
+        (["tick", "--delivery", "pigeon"], 2, "usage"),
+        (["tick", "severity"], 2, "usage"),
+    ],
+)
+def test_streams_that_cannot_be(event_server: EventServer, arguments: list[str], status: int, code: str) -> None:
+    ran = syncline("events", "stream", event_server.url, *arguments)
+    assert (ran.returncode, ran.stdout) == (status, "")
+    assert objects(ran.stderr)[-1]["error"]["code"] == code
+
+
+def test_nobody_reads_on(event_server: EventServer) -> None:
+    """As with `| head`: it ends by itself, without a word."""
+    command = f"{shlex.quote(PROGRAM)} events stream {event_server.url} tick --cursor c0 | head -n 2"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as both:
+        while both.poll() is None:
+            event_server.source.emit("tick")
+            threading.Event().wait(0.05)
+        out, err = both.communicate(timeout=SOON)
+    assert [event["eventId"] for event in objects(out)] == ["e0", "e1"]
+    assert objects(err) == [{"state": "active"}]
+
+
+# A person at the terminal
+
+FORM = {"type": "object", "properties": {"city": {"type": "string", "default": "Oslo"}}}
+
+
+@pytest.fixture
+def asking(http_server: Callable[..., McpHttpServer]) -> McpHttpServer:
+    """A server whose tool asks a person something."""
+    server = http_server(versions=["2026-07-28"])
+
+    def ask(call: Call) -> object:
+        answers = call.params.get("inputResponses")
+        if answers is None:
+            question = {"method": "elicitation/create", "params": {"message": "Where to?", "requestedSchema": FORM}}
+            return {"resultType": "input_required", "inputRequests": {"k": question}}
+        return {"content": [{"type": "text", "text": json.dumps(answers["k"])}]}
+
+    server.tool("travel", ask)
+    return server
+
+
+def at_a_terminal(command: list[str], *dialogue: tuple[str, str]) -> tuple[int, str]:
+    """Run a command at a terminal; when this is shown, type that. The status, and all that was shown."""
+    keyboard, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment) as process:
+        os.close(terminal)
+        shown = ""
+        pending = list(dialogue)
+        while piece := read_terminal(keyboard):
+            shown += piece
+            if pending and pending[0][0] in shown:
+                os.write(keyboard, pending.pop(0)[1].encode())
+    os.close(keyboard)
+    assert not pending, shown
+    return process.returncode, shown
+
+
+def read_terminal(descriptor: int) -> str:
+    try:
+        return os.read(descriptor, 65_536).decode(errors="replace")
+    except OSError:  # how Linux says that the other side is closed
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("dialogue", "answer"),
+    [
+        (
+            (("city (optional) [Oslo]: ", "Rome\n"), ("Send this?", "\n")),
+            {"action": "accept", "content": {"city": "Rome"}},
+        ),
+        ((("city", "!decline\n"),), {"action": "decline"}),
+        ((("city", "\x03"),), {"action": "cancel"}),
+    ],
+    ids=["accept", "decline", "ctrl-c"],
+)
+def test_call_asks_the_person_at_the_terminal(
+    asking: McpHttpServer, dialogue: tuple[tuple[str, str], ...], answer: object
+) -> None:
+    status, shown = at_a_terminal([PROGRAM, "call", asking.url, "travel"], *dialogue)
+    assert status == 0
+    assert "asks:\r\n  Where to?" in shown
+    assert json.dumps(answer) in shown
+
+
+def test_without_a_terminal_nobody_is_asked(asking: McpHttpServer) -> None:
+    ran = syncline("call", asking.url, "travel")
+    assert ran.returncode == 5
+    assert objects(ran.stderr)[-1]["error"]["code"] == "input_required"
