@@ -153,6 +153,32 @@ def test_what_happened_while_the_server_was_away_comes_after_it_is_back(meeting:
             stream.close()
 
 
+def test_a_client_that_reconnects_takes_its_streams_along(meeting: Meeting) -> None:
+    setting = meeting()
+    with setting.events.stream("a.b", reconnect=QUICK) as stream:
+        setting.emit(1)
+        assert take_events(stream, 1) == numbered(0)
+        setting.client.reconnect()
+        setting.emit(1)
+        assert take_events(stream, 1) == numbered(1)
+        assert stream.state == "active"
+
+
+def test_an_expired_session_is_renewed(meeting: Meeting) -> None:
+    """In the handshake era: by a stream that is made again, and by one that is new."""
+    setting = meeting(sketch=True)
+    with setting.events.stream("a.b", reconnect=QUICK) as stream:
+        setting.emit(1)
+        assert take_events(stream, 1) == numbered(0)
+        setting.server.expire_sessions()
+        setting.source.fault("drop", "a.b")
+        setting.emit(1)
+        assert take_events(stream, 1) == numbered(1)
+        setting.server.expire_sessions()
+        with setting.events.stream("a.b", cursor="c0") as other:
+            assert take_events(other, 2) == numbered(0, 1)
+
+
 def test_what_is_sent_again_is_left_out(meeting: Meeting) -> None:
     setting = meeting()
     with setting.events.stream("a.b") as stream:

@@ -167,9 +167,10 @@ def test_without_cursors_a_new_stream_begins_with_a_gap(meet: Meet) -> None:
     stream.close()
 
 
-def test_losing_the_channel_ends_it(meet: Meet) -> None:
+def test_a_channel_that_stays_lost_ends_it_in_the_end(meet: Meet) -> None:
+    """It might come back, when the client reconnects: for as long as the policy has it."""
     client, partner = meet("2026-07-28", capabilities=OFFER)
-    stream, _ = start(client, partner)
+    stream, _ = start(client, partner, reconnect=Reconnect(0.01, 0.05, tries=3))
     partner.peer.close()
     with pytest.raises(StreamTerminated, match="the peer has closed"):
         list(stream)

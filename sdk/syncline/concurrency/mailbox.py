@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from .cancel import CancelToken
 from .deadline import NAP, Deadline
+from .locks import new_lock
 
 Item = TypeVar("Item")
 
@@ -27,7 +28,7 @@ class Mailbox(Generic[Item]):
         self._weight = 0
         self._ended = False
         self._closed = False
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(new_lock())
 
     @property
     def weight(self) -> int:
@@ -52,12 +53,15 @@ class Mailbox(Generic[Item]):
                 self._weight += weight
                 self._changed.notify_all()
 
-    def wait_for_room(self, over: CancelToken) -> bool:
-        """Block until there is room, it ends, or ``over`` is; whether there is room."""
+    def wait_for_room(self, over: Callable[[], bool]) -> bool:
+        """Block until there is room, it ends, or it is ``over``, which is asked twice a second; whether there is room."""
         with self._changed:
-            while self.full and not (self._ended or self._closed or over.cancelled):
+            while True:
+                if self._ended or self._closed or over():
+                    return False
+                if not self.full:
+                    return True
                 self._changed.wait(NAP)
-            return not (self._ended or self._closed or over.cancelled)
 
     def take(self, deadline: Deadline) -> Item | None:
         """The next item; None at the deadline or once it has ended. Blocks until one of them; Ctrl-C interrupts it."""

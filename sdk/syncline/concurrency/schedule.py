@@ -8,10 +8,8 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from syncline.errors import ConnectionClosed
-
-from .cancel import CancelToken
 from .deadline import NAP, Deadline
+from .locks import new_lock
 from .workers import Pool, join, spawn
 
 #: Seconds for work that is under way when it is over.
@@ -21,28 +19,24 @@ ENDING = 0.5
 class Schedule:
     """Any number of pieces of work, each of which may ask for its next turn when it is done.
 
-    The threads start with the first piece of work and end with ``stop()``, or when ``over`` is.
+    The threads start with the first piece of work, and end with ``stop()`` or when it is ``over``.
 
     Args:
         name: What the thread that watches the clock is called; the others get a number after it.
         size: How many threads do the work.
-        over: Nothing is begun any more once this is over.
+        over: Whether nothing is to be begun any more; asked twice a second.
         on_over: Called then, on the thread that watches the clock.
     """
 
-    def __init__(self, name: str, size: int, over: CancelToken, on_over: Callable[[], None]) -> None:
+    def __init__(self, name: str, size: int, over: Callable[[], bool], on_over: Callable[[], None]) -> None:
         self._over = over
         self._on_over = on_over
+        self._stopped = False
         self._pool = Pool(name, size)
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(new_lock())
         self._clock = spawn(name, self._run)
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing is begun any more."""
-        return self._over.cancelled
 
     def after(self, seconds: float, work: Callable[[], None]) -> None:
         """Do something so many seconds from now; never blocks. It is dropped if that is over by then."""
@@ -52,14 +46,14 @@ class Schedule:
 
     def stop(self, deadline: Deadline) -> list[str]:
         """Drop what has not begun, and end the threads; the names of those that stay."""
-        self._over.cancel(ConnectionClosed("polling has been stopped"))
         with self._changed:
+            self._stopped = True
             self._changed.notify()
         return join([self._clock], deadline)
 
     def _run(self) -> None:
-        while not self._over.cancelled:
-            with self._changed:
+        with self._changed:
+            while not (self._stopped or self._over()):
                 now = time.monotonic()
                 while self._due and self._due[0][0] <= now:
                     self._pool.submit(heapq.heappop(self._due)[2])

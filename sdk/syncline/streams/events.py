@@ -42,6 +42,8 @@ Delivery: TypeAlias = Literal["push", "poll"]
 
 #: Seconds for a subscription to become active, connecting included.
 START = 90.0
+#: Seconds for looking up whether an event type is still there.
+LISTING = 30.0
 #: Items that wait to be taken from one stream before the server is slowed down, or cut off.
 WAITING = 1000
 #: Threads that poll, for all subscriptions of a client.
@@ -277,7 +279,7 @@ class Events:
         raise NoCompatibleDelivery(f"the server lists no event type {name}").at(self._session.name, "events/list")
 
     def _lists(self, name: str) -> bool:
-        return any(entry.name == name for entry in self.list())
+        return any(entry.name == name for entry in self.list(timeout=LISTING))
 
     def _feed(
         self,
@@ -314,16 +316,16 @@ class Events:
         return EventStream(worker)
 
     def _clock(self) -> Schedule:
+        session = self._session
         with self._lock:
-            if self._schedule is None or self._schedule.ended:
-                over = self._session.connection.ending.child()
-                name = f"syncline:{self._session.name}:poll"
-                self._schedule = Schedule(name, POLLERS, over, lambda: self._polls_ended(over.reason))
+            if self._schedule is None:
+                name = f"syncline:{session.name}:poll"
+                self._schedule = Schedule(name, POLLERS, lambda: session.closed, self._end_polls)
             return self._schedule
 
-    def _polls_ended(self, reason: BaseException | None) -> None:
+    def _end_polls(self) -> None:
         with self._lock:
             workers = list(self._workers)
         for worker in workers:
             if isinstance(worker, Poll):
-                worker.feed.connection_ended(reason)
+                worker.feed.close()

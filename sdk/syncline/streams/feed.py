@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.mailbox import Mailbox
-from syncline.errors import ConnectionClosed, ForkedConnection, StreamTerminated, SynclineError
+from syncline.errors import ForkedConnection, StreamTerminated, SynclineError
 from syncline.protocol.occurrences import (
     Event,
     Gap,
@@ -112,16 +112,8 @@ class Feed:
             self._final = None
             self.mailbox.close()
 
-    def connection_ended(self, reason: BaseException | None) -> None:
-        """There is nothing left that it could be made again over."""
-        if isinstance(reason, ConnectionClosed):
-            self.close(reason)
-        elif isinstance(reason, SynclineError):
-            self.terminate(reason)
-
     def forked(self) -> None:
-        """We are in a forked child; a thread that is not here may have held our locks."""
-        self._lock, self._saving, self.mailbox = new_lock(), new_lock(), Mailbox(1, 1)
+        """We are in a forked child."""
         self.state = "closed"
         self._final = ForkedConnection(
             "the stream was opened before a fork and belongs to the parent; open another one"

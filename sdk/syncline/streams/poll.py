@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import ConnectionClosed, SynclineError
+from syncline.errors import SynclineError
 from syncline.protocol.event_errors import EXTENSION, Dialect, Verdict, patience, typed, verdict
 from syncline.protocol.pace import POLL_FLOOR, Backoff, Reconnect, poll_wait
 
@@ -85,9 +85,6 @@ class Poll:
             wait: float | None = self._drain(Deadline(PATIENCE))
             self._backoff.reset()
             self._relisted = False
-        except ConnectionClosed as error:
-            self.feed.close(error)
-            return
         except SynclineError as error:
             wait = self._failed(typed(error, self._dialect))
         if wait is not None:
@@ -107,6 +104,9 @@ class Poll:
 
     def _failed(self, error: SynclineError) -> float | None:
         """Seconds until the next try; None when it is over."""
+        if self._session.closed:
+            self.feed.close(error)
+            return None
         meaning = verdict(error)
         again = meaning is not Verdict.STOP
         if meaning is Verdict.RELIST:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from syncline.concurrency.cancel import CancelToken
-from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.deadline import NAP, Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.slot import ReplySlot
 from syncline.concurrency.workers import join, spawn
@@ -16,6 +16,7 @@ from syncline.errors import (
     ConnectionClosed,
     ConnectionLost,
     RequestTimeout,
+    SessionExpired,
     StreamOverflow,
     SynclineError,
 )
@@ -70,18 +71,19 @@ class Push:
         self._pulse = Pulse()
         self._relisted = False
         self._started: ReplySlot[SynclineError | bool] | None = ReplySlot()
-        self._over: CancelToken = session.connection.ending.child()
+        self._over = CancelToken()
+        self._generation = 0
         self._lock = new_lock()  # which channel is the present one
         self._channel: Channel | None = None
         self._between: Thread | None = None
 
     def start(self, deadline: Deadline) -> None:
         """Open it. Blocks until the server says that it is active; raises what came instead, and is closed then."""
-        started = self._started
-        assert started is not None
         try:
-            self._open(deadline.remaining())
-            outcome = started.take(deadline)
+            outcome = self._attempt(deadline)
+            if isinstance(outcome, SessionExpired):
+                self._session.renew(self._generation)
+                outcome = self._attempt(deadline)
             if outcome is None:
                 raise RequestTimeout(f"the stream was not active within {deadline.seconds:g} s")
             if isinstance(outcome, SynclineError):
@@ -91,6 +93,13 @@ class Push:
             if isinstance(error, SynclineError):
                 error.at(self._session.name, METHOD)
             raise
+
+    def _attempt(self, deadline: Deadline) -> SynclineError | bool | None:
+        """Open it for the first time: True, what came instead, or None when the time is over."""
+        started = self._started
+        assert started is not None
+        self._open(deadline.remaining())
+        return started.take(deadline)
 
     def close(self, deadline: Deadline | None = None) -> None:
         """End it, from any thread: the server is told, and nothing is handed out any more."""
@@ -107,6 +116,7 @@ class Push:
     def _open(self, silence: float | None) -> None:
         """Make a channel, unless it is over."""
         with self._lock:
+            self._generation = self._session.recovery.generation
             if not self._over.cancelled:
                 self._channel = Channel(
                     self._session.connection,
@@ -126,7 +136,7 @@ class Push:
             channel = self._channel
         assert channel is not None
         mine = notice.method.startswith(PREFIX)
-        if not mine or self._over.cancelled or not self._room(channel):
+        if not mine or self._is_over() or not self._room(channel):
             return
         taken = self.feed.frame(notice.method, notice.params)
         self._pulse.frame(time.monotonic(), heartbeat=notice.method == PREFIX + "heartbeat")
@@ -150,7 +160,7 @@ class Push:
         if not self._session.connection.transport.shared:
             channel.deadline.pause()  # the server may not be silent, we are deaf
             try:
-                return mailbox.wait_for_room(self._over)
+                return mailbox.wait_for_room(self._is_over)
             finally:
                 channel.deadline.resume()
         channel.close()
@@ -160,16 +170,15 @@ class Push:
         return False
 
     def _ended(self, reply: Reply) -> None:
-        error = reply.error or ConnectionLost("the server ended the stream")
-        if self._started is not None:
-            self._started.put(typed(error, self._dialect))
-        else:
-            self._lost(typed(error, self._dialect))
+        self._lost(typed(reply.error or ConnectionLost("the server ended the stream"), self._dialect))
 
     # Between two channels
 
     def _lost(self, error: SynclineError, *, ended: bool = False) -> None:
         """The channel has ended, by itself or because the subscription has; see what to do, on a thread that may wait."""
+        if self._started is not None:
+            self._started.put(error)
+            return
         with self._lock:
             if not self.feed.finished:
                 name = f"syncline:{self._session.name}:stream-again"
@@ -177,21 +186,32 @@ class Push:
 
     def _again(self, error: SynclineError, ended: bool) -> None:
         """Make it again, as soon as that is due; or end it."""
-        while True:
+        while not self._is_over():
             try:
                 wait = self._wait(error, ended)
                 if wait is None:
                     self.feed.terminate(error)
                     return
-                if self._over.wait(Deadline(wait)):
-                    break
-                if isinstance(error, StreamOverflow) and not self.feed.mailbox.wait_for_room(self._over):
-                    break
-                self._open(self._pulse.silence)
-                return
+                self._pause(wait)
+                if isinstance(error, StreamOverflow):
+                    self.feed.mailbox.wait_for_room(self._is_over)
+                if isinstance(error, SessionExpired):
+                    self._session.renew(self._generation)
+                if not self._is_over():
+                    self._open(self._pulse.silence)
+                    return
             except SynclineError as failure:
                 error, ended = typed(failure, self._dialect), False
-        self.feed.connection_ended(self._over.reason)
+        self.feed.close(error)
+
+    def _is_over(self) -> bool:
+        """Whether it was closed, by itself or with the client. A connection that was lost may come back."""
+        return self._over.cancelled or self._session.closed
+
+    def _pause(self, seconds: float) -> None:
+        deadline = Deadline(seconds)
+        while not (self._over.wait(deadline.sooner(NAP)) or self._session.closed or deadline.expired):
+            pass
 
     def _wait(self, error: SynclineError, ended: bool) -> float | None:
         """Seconds until the next try; None when there is to be none. May raise what the listing of event types raises."""

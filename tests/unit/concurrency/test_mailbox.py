@@ -56,7 +56,7 @@ def test_what_ends_a_wait_for_room(how: str) -> None:
     box: Mailbox[str] = Mailbox(1, 10)
     over = CancelToken()
     box.put("a")
-    waiting = Background(lambda: box.wait_for_room(over))
+    waiting = Background(lambda: box.wait_for_room(lambda: over.cancelled))
     if how == "take":
         box.take(Deadline(0))
     elif how == "over":
