@@ -19,6 +19,7 @@ from syncline.protocol import codec, jsonrpc
 from syncline.protocol.events import Notification
 from syncline.protocol.revisions import CAPABILITY, REVISIONS, STATELESS, Identity, exists, may_ask_for_input
 from syncline.transport.base import Transport
+from syncline_wire import v2026_07_28 as _models  # noqa: F401 - loaded with the session, not on the first call's time
 
 from .connection import UNDOING, Connection
 from .inbox import Inbox
