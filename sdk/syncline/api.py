@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from syncline.concurrency.collector import collector_relaxed
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import HeaderMismatch, InvalidResult, ListingLimit, LocalProtocolError
 from syncline.protocol import codec
@@ -269,12 +270,13 @@ class Verbs:
             return list(kept)
         if not self._session.offers(method):
             return []
-        pages = list(self._pages(method, timeout, self._session.deadline(timeout)))
-        items = [item for page in pages for item in page.items]
-        if method == "tools/list":
-            items = self._session.book.usable(items)
-            self._session.book.learn(items)
-        self._session.inbox.keep(method, items, min(page.ttl_ms for page in pages))
+        with collector_relaxed():
+            pages = list(self._pages(method, timeout, self._session.deadline(timeout)))
+            items = [item for page in pages for item in page.items]
+            if method == "tools/list":
+                items = self._session.book.usable(items)
+                self._session.book.learn(items)
+            self._session.inbox.keep(method, items, min(page.ttl_ms for page in pages))
         return items
 
     def _iterate(self, method: str, timeout: float | Timeouts | None) -> Iterator[Any]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic_core import to_json
+
 from syncline.errors import LocalProtocolError
 
 VERSION_HEADER = "MCP-Protocol-Version"
@@ -14,6 +16,7 @@ METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
 PARAM_PREFIX = "Mcp-Param-"
 ANNOTATION = "x-mcp-header"
+_MENTION = ANNOTATION.encode()
 
 #: The member of ``params`` that ``Mcp-Name`` carries, by method.
 NAMED_BY = {
@@ -85,6 +88,8 @@ def mirrors(input_schema: object) -> tuple[Mirror, ...]:
     alone. Not said by the specification and decided here: ``["string", "null"]`` is a string, as null is never sent; a
     property without a ``type`` has none of the three.
     """
+    if _MENTION not in to_json(input_schema):  # a fifth of what the walk costs, and almost no schema has any
+        return ()
     found: dict[str, Mirror] = {}
     for path, schema in _annotated(input_schema, (), reachable=True):
         place = ".".join(path or ())

@@ -30,6 +30,7 @@ from syncline.protocol.revisions import (
     may_ask_for_input,
 )
 from syncline.transport.base import Transport
+from syncline_wire import v2026_07_28 as _models  # noqa: F401 - loaded with the session, not on the first call's time
 
 from . import retry
 from .connection import UNDOING, Connection

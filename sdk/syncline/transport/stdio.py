@@ -214,7 +214,7 @@ class StdioTransport:
 
     def _deliver_stderr(self, data: bytes) -> bool:
         self._note(self._errors.feed(data))
-        return not self._released
+        return True  # once we leave, pump() hands over what the pipe still holds, and no more
 
     def _note(self, lines: list[str]) -> None:
         for line in lines:

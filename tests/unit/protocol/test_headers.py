@@ -121,6 +121,9 @@ def marked(name: object, kind: object = "string") -> dict[str, object]:
 @pytest.mark.parametrize(
     ("input_schema", "expected"),
     [
+        ("x-mcp-header", ()),
+        (["x-mcp-header", {"enum": ["x-mcp-header"]}], ()),
+        ({"allOf": ["x-mcp-header", {"type": "object"}]}, ()),
         (schema(), ()),
         (None, ()),
         (True, ()),
