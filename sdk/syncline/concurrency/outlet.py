@@ -28,26 +28,21 @@ class Outlet(Generic[Item]):
     """Where items go. Raises what the queue or the function raises."""
 
     def __init__(self, target: QueueLike[Item] | Callable[[Item], object]) -> None:
-        self._function: Callable[[Item], object] | None = None
-        self._queue: QueueLike[Item] | None = None
-        if callable(target):
-            self._function = target
-        else:
-            self._queue = target
+        self._target = target
 
     def leave(self, item: Item, deadline: Deadline, over: CancelToken) -> bool:
         """Hand an item over; False if there was no room until the deadline, or until it was over. Tries once at least.
 
         A function is just called, and takes as long as it takes.
         """
-        if self._function is not None:
-            self._function(item)
+        target = self._target
+        if callable(target):
+            target(item)
             return True
-        assert self._queue is not None
         wait = 0.0
         while True:
             try:
-                self._queue.put(item, wait > 0, wait)
+                target.put(item, wait > 0, wait)
                 return True
             except queue.Full:
                 if over.cancelled or deadline.expired:

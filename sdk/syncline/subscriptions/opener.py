@@ -73,7 +73,8 @@ class StreamOpener:
             raise ConfigError("a transport serves one connection; pass a function that makes it")
         self._server = target
         self._timeouts = Timeouts.of(options.get("timeout"))
-        self._options = _for_a_stream(options)
+        self._limits = replace(options.get("limits") or Limits(), message_bytes=None)  # a stream has no size
+        self._options = _for_a_stream(options, self._limits)
         self._access = Access(principal, changes)
         self._require_advertisement = require_advertisement
         self.name = name or ("server" if callable(target) else as_server(target).name)
@@ -130,7 +131,7 @@ class StreamOpener:
             params,
             None if meta is None else json_object(meta, "meta", self.name, METHOD),
             access=self._access,
-            limits=self._options["limits"],
+            limits=self._limits,
             require_advertisement=self._require_advertisement,
         )
 
@@ -146,7 +147,7 @@ class StreamOpener:
         return self._access.watch(ended)
 
 
-def _for_a_stream(options: ClientOptions) -> ClientOptions:
+def _for_a_stream(options: ClientOptions, limits: Limits) -> ClientOptions:
     """The options of a connection that nobody but a stream uses: it asks no person and no model anything."""
     capabilities = dict(options.get("capabilities") or {})
     declared = capabilities.get("extensions")
@@ -158,7 +159,7 @@ def _for_a_stream(options: ClientOptions) -> ClientOptions:
         "on_elicitation": lambda _: None,
         "on_sampling": None,
         "roots": None,
-        "limits": replace(options.get("limits") or Limits(), message_bytes=None),  # a stream has no size
+        "limits": limits,
     }
     callback = options.get("on_notification")
     if callback is not None:
