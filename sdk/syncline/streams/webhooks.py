@@ -15,7 +15,6 @@ from syncline.concurrency.locks import new_lock, take
 from syncline.errors import (
     CallbackEndpointError,
     ConnectFailed,
-    ConnectionClosed,
     EventNotFound,
     LocalProtocolError,
     RequestTimeout,
@@ -253,8 +252,6 @@ class Webhook:
                 self._failed(ended, ended=True)
             else:
                 self._subscribe(Deadline(PATIENCE))
-        except ConnectionClosed as error:
-            self._end(error)
         except SynclineError as error:
             self._failed(error)
         finally:
@@ -262,6 +259,9 @@ class Webhook:
 
     def _failed(self, error: SynclineError, *, ended: bool = False) -> None:
         """Arrange for another try, or end it."""
+        if self._session.closed:
+            self._end(error)
+            return
         meaning = Verdict.RETRY if isinstance(error, CallbackEndpointError) else verdict(error)
         again = meaning is Verdict.RETRY and not ended
         if meaning is Verdict.RELIST:
