@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar, cast, overload
 
 from syncline import logs
 from syncline.api import Verbs
@@ -200,6 +200,9 @@ class Client(Verbs):
             text = f"{self!r} was deleted while still open; use 'with' or close()"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
             spawn(f"syncline:{session.name}:close", session.close)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("cannot pickle a syncline.Client: a connection belongs to its process; make one in each")
 
     def __repr__(self) -> str:
         return f"<syncline.Client {self._session.name}: {self._session.connection.state.name.lower()}>"

@@ -6,6 +6,7 @@ import threading
 import weakref
 
 from .deadline import Deadline
+from .locks import new_lock
 
 
 class CancelToken:
@@ -13,19 +14,18 @@ class CancelToken:
 
     def __init__(self) -> None:
         self.reason: BaseException | None = None
-        self._over = threading.Event()
-        self._lock = threading.Lock()
+        self._changed = threading.Condition(new_lock())
         self._children: weakref.WeakSet[CancelToken] = weakref.WeakSet()
 
     @property
     def cancelled(self) -> bool:
         """Whether it is over."""
-        return self._over.is_set()
+        return self.reason is not None
 
     def child(self) -> CancelToken:
         """A token that ends with this one, or by itself."""
         token = CancelToken()
-        with self._lock:
+        with self._changed:
             self._children.add(token)
             reason = self.reason
         if reason is not None:
@@ -34,18 +34,20 @@ class CancelToken:
 
     def cancel(self, reason: BaseException) -> None:
         """It is over: ends all waits, those to come too. Never blocks; the first reason stays."""
-        with self._lock:
+        with self._changed:
             if self.reason is not None:
                 return
             self.reason = reason
             children = list(self._children)
-        self._over.set()
+            self._changed.notify_all()
         for token in children:
             token.cancel(reason)
 
     def wait(self, deadline: Deadline) -> bool:
         """Whether it is over. Blocks until it is, or the deadline; Ctrl-C interrupts it."""
-        while not self._over.wait(deadline.nap()):
-            if deadline.expired:
-                return False
+        with self._changed:
+            while self.reason is None:
+                if deadline.expired:
+                    return False
+                self._changed.wait(deadline.nap())
         return True

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import weakref
 from typing import Protocol
 
 from .deadline import Deadline
+from .locks import free_all
 
 #: Seconds that all connections together may take to close when the interpreter exits.
 EXIT_BUDGET = 2.0
+
+log = logging.getLogger("syncline.threads")
 
 
 class Owned(Protocol):
@@ -38,11 +42,20 @@ def closed(owner: Owned) -> None:
 
 def _close_all() -> None:
     deadline = Deadline(EXIT_BUDGET)
+    interrupt: KeyboardInterrupt | None = None
     for owner in list(_open):
-        owner.close(deadline.remaining())
+        try:
+            owner.close(deadline.remaining())
+        except KeyboardInterrupt as error:
+            deadline, interrupt = Deadline(0), error  # nobody wants to wait, but no server is to stay behind
+        except Exception:
+            log.exception("%r could not be closed at exit", owner)
+    if interrupt is not None:
+        raise interrupt
 
 
 def _disown_all() -> None:
+    free_all()
     for owner in list(_open):
         owner.forked()
     _open.clear()

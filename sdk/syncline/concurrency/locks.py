@@ -1,8 +1,9 @@
-"""Locks. Made here, so that every lock in syncline can be found."""
+"""Locks. Made here, so that every lock in syncline can be found: a forked child needs them all."""
 
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import TYPE_CHECKING
 
 from .deadline import Deadline
@@ -12,10 +13,23 @@ if TYPE_CHECKING:
 
     Lock: TypeAlias = threading.Lock
 
+_made: weakref.WeakSet[Lock] = weakref.WeakSet()
+
 
 def new_lock() -> Lock:
-    """A plain lock. Held for state changes only, never across I/O, callbacks or waits; the exceptions go through ``take``."""
-    return threading.Lock()
+    """A plain lock. Held for state changes only, never across I/O, callbacks or waits; the exceptions go through ``take``.
+
+    In a forked child it is free: the thread that held it does not exist there, and would never release it.
+    """
+    lock = threading.Lock()
+    _made.add(lock)
+    return lock
+
+
+def free_all() -> None:
+    """In a forked child: no lock is taken."""
+    for lock in list(_made):
+        lock._at_fork_reinit()  # type: ignore[attr-defined]  # as the standard library does with its own
 
 
 def take(lock: Lock, deadline: Deadline, taken: list[bool]) -> bool:

@@ -6,6 +6,7 @@ import threading
 from typing import Generic, TypeVar
 
 from .deadline import Deadline
+from .locks import new_lock
 
 Item = TypeVar("Item")
 
@@ -19,7 +20,7 @@ class Pending(Generic[Item]):
     def __init__(self) -> None:
         self._items: dict[Item, None] = {}
         self._ended = False
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(new_lock())
 
     def put(self, item: Item) -> None:
         """Add an item, unless it waits already; never blocks."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from .deadline import Deadline
+from .locks import new_lock
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -58,7 +59,7 @@ class Lane:
         self.dropped = 0
         self._limit = limit
         self._work: collections.deque[Callable[[], None]] = collections.deque()
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(new_lock())
         self._thread: threading.Thread | None = None
         self._stopped = False
 
@@ -117,7 +118,7 @@ class Pool:
         self.name = name
         self._size = size
         self._work: collections.deque[Callable[[], None]] = collections.deque()
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(new_lock())
         self._threads: list[threading.Thread] = []
         self._idle = 0
         self._stopped = False

@@ -127,6 +127,8 @@ class Connection:
 
     def close(self, timeout: float | None = None) -> None:
         """End everything, from any thread, within ``timeout`` seconds; calls that wait get ``ConnectionClosed``."""
+        if isinstance(self._ended, ForkedConnection):
+            return  # there are no threads here to end, and nothing that is ours
         deadline = Deadline(timeout)
         with self.lock:
             self.state = advance(self.state, Step.CLOSE)
@@ -141,8 +143,7 @@ class Connection:
         lifecycle.closed(self)
 
     def forked(self) -> None:
-        """In a forked child: refuse all use. The lock may have been held by a thread that is not here."""
-        self.lock = new_lock()
+        """In a forked child: refuse all use."""
         self.state = State.CLOSED
         self._ended = ForkedConnection("the connection was made before a fork and belongs to the parent; connect again")
         self.engine.drain()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from syncline import logs
+from syncline.concurrency import lifecycle
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
@@ -20,6 +21,7 @@ from syncline.config import Backoff
 from syncline.errors import (
     ConcurrencyError,
     ConfigError,
+    ForkedConnection,
     RequestTimeout,
     ServerError,
     StreamError,
@@ -137,6 +139,7 @@ class Changes:
         """Subscribe. Blocks until the server has confirmed; raises what a request raises, and ``StreamError``."""
         self._source.open()
         self.state = "active"
+        lifecycle.opened(self)
         return self
 
     def events(self, timeout: float | None = None) -> Iterator[Change]:
@@ -175,13 +178,22 @@ class Changes:
         """
         return ChangesThread(self, handle, on_error or self._report)
 
-    def close(self) -> None:
-        """Unsubscribe, from any thread; whoever waits is let go. Blocks for about two seconds at most."""
+    def close(self, timeout: float | None = None) -> None:
+        """Unsubscribe, from any thread; whoever waits is let go. Blocks for ``timeout`` seconds at most, by default 2."""
         if self.state not in ("terminated", "closed"):
             self.state = "closed"
         self._over.cancel(StreamError("the stream was closed"))
         self._finish()
-        self._source.close()
+        self._source.close(ENDING if timeout is None else min(timeout, ENDING))
+        lifecycle.closed(self)
+
+    def forked(self) -> None:
+        """In a forked child: whoever takes is told so."""
+        text = "the stream was opened before a fork and belongs to the parent; subscribe again"
+        self.state, self.last_error = "terminated", ForkedConnection(text).at(self._session.name)
+        self._waiting = Pending()
+        self._waiting.end()
+        self._source.forked()
 
     def __enter__(self) -> Self:
         return self
@@ -319,11 +331,15 @@ class Listening:
         channel = self._channel
         return channel is not None and channel.own_thread()
 
-    def close(self) -> None:
+    def close(self, timeout: float = ENDING) -> None:
         """Hang up, or cancel."""
         channel = self._channel
         if channel is not None:
-            channel.close(ENDING)
+            channel.close(timeout)
+
+    def forked(self) -> None:
+        """The request is the parent's."""
+        self._channel = None
 
     def _listen(self) -> None:
         self._acknowledged = False
@@ -404,16 +420,25 @@ class Standing:
         """See ``Changes``: the thread of the GET stream."""
         return self._session.listener.own_thread()
 
-    def close(self) -> None:
+    def close(self, timeout: float = ENDING) -> None:
         """Stop listening, and unsubscribe as far as the server can be reached."""
+        session = self._session
+        self._forget()
+        session.listener.leave(self._changes, timeout)
+        for uri in self._wanted.resources if session.connection.is_open else ():
+            session.connection.later(lambda uri=uri: self._unsubscribe(uri))  # type: ignore[misc]
+
+    def forked(self) -> None:
+        """The parent goes on; a connection that the child makes has nothing to do with it."""
+        self._forget()
+        self._session.listener.forked()
+
+    def _forget(self) -> None:
         session = self._session
         session.inbox.taps.discard(self._told)
         session.restored.discard(self._changes.missed)
-        session.listener.leave(self._changes)
         for uri in self._wanted.resources:
             session.subscribed(uri, False)
-            if session.connection.is_open:
-                session.connection.later(lambda uri=uri: self._unsubscribe(uri))  # type: ignore[misc]
 
     def _told(self, notification: Notification) -> None:
         uri = notification.params.get("uri") if notification.method == UPDATED else None
