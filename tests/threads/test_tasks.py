@@ -283,6 +283,42 @@ def test_without_a_handler_questions_can_be_answered_by_hand(meet: Meet) -> None
     assert waiting.result().text == "done"
 
 
+def test_the_handlers_of_the_client_answer(meet: Meet) -> None:
+    """TK-9: a task's question is treated like any other; one that nothing handles is the caller's."""
+    client, partner = meet(NEW, on_elicitation=lambda request: {"region": request.message})
+    call = Background(lambda: client.tasks.call("slow"))
+    partner.serve("tools/call", described(resultType="task"))
+    task = call.result()
+    assert isinstance(task, Task)
+    waiting = Background(task.wait)
+    partner.serve("tasks/get", described("input_required", inputRequests={"k": QUESTION}))
+    answered = partner.serve("tasks/update", {"resultType": "complete"})["params"]["inputResponses"]
+    assert answered == {"k": {"action": "accept", "content": {"region": "Region?"}}}
+    roots = {"method": "roots/list", "params": {}}
+    partner.serve("tasks/get", described("input_required", inputRequests={"r": roots}, pollIntervalMs=60_000))
+    with pytest.raises(syncline.InputRequired, match="does not offer roots/list") as caught:
+        waiting.result()
+    assert caught.value.requests == {"r": roots}
+
+
+def test_an_answer_that_is_no_json_ends_the_wait(meet: Meet) -> None:
+    task, partner = begin(meet, lambda _method, _params: {"when": object()})
+    waiting = Background(task.wait)
+    partner.serve("tasks/get", described("input_required", inputRequests={"k": QUESTION}, pollIntervalMs=60_000))
+    with pytest.raises(syncline.LocalProtocolError, match="answers"):
+        waiting.result()
+    assert partner.silent()
+
+
+@pytest.mark.parametrize("question", [{"params": {}}, "Region?", {"method": "elicitation/create", "params": []}])
+def test_a_question_that_is_none_ends_the_wait(meet: Meet, question: object) -> None:
+    task, partner = begin(meet, lambda _method, _params: {})
+    waiting = Background(task.wait)
+    partner.serve("tasks/get", described("input_required", inputRequests={"k": question}, pollIntervalMs=60_000))
+    with pytest.raises(syncline.InvalidResult):
+        waiting.result()
+
+
 def test_keys_of_earlier_rounds_of_the_call_do_not_count(meet: Meet) -> None:
     """TK-10, TK-11: input for the call itself comes first and by other means; a task may use the same key."""
     client, partner = meet(NEW)
@@ -384,9 +420,18 @@ def test_a_failed_task_raises_its_error(meet: Meet) -> None:
 def test_an_end_that_brings_nothing_is_an_invalid_result(meet: Meet, status: str, problem: str) -> None:
     task, partner = begin(meet)
     waiting = Background(task.wait)
-    partner.serve("tasks/get", described(status))
+    for _ in range(2):
+        partner.serve("tasks/get", described(status))
     with pytest.raises(syncline.InvalidResult, match=problem):
         waiting.result()
+
+
+def test_a_task_may_be_over_before_the_call_is_answered(meet: Meet) -> None:
+    """TK-1: the answer to the call has no place for a result, so it is asked for."""
+    task, partner = begin(meet, status="completed")
+    waiting = Background(task.wait)
+    partner.serve("tasks/get", described("completed", result=DONE))
+    assert waiting.result().text == "done"
 
 
 def test_the_result_is_held_against_the_output_schema(meet: Meet) -> None:

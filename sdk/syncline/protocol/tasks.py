@@ -16,6 +16,8 @@ from syncline.protocol.revisions import META
 EXTENSION = META + "tasks"
 #: What a request declares to get a task, or to speak of one.
 DECLARED: Mapping[str, object] = {EXTENSION: {}}
+#: The kinds of result that it can have then. Some servers use the second one for ``tasks/get``, too.
+EITHER = ("complete", "task")
 FINAL = frozenset({"completed", "failed", "cancelled"})
 #: Seconds between two questions where the server names none: at first, by how much more each time, at most; never fewer than.
 FIRST, FACTOR, LONGEST, LEAST = 1.0, 1.5, 10.0, 0.05

@@ -22,7 +22,7 @@ from syncline.errors import (
     TaskExpired,
     server_error,
 )
-from syncline.protocol.tasks import DECLARED, FINAL, TaskState, pace, read_state
+from syncline.protocol.tasks import DECLARED, EITHER, FINAL, TaskState, pace, read_state
 from syncline.session.session import json_object
 
 from .task_input import Questions
@@ -150,7 +150,7 @@ class Task(ABC):
         if self.declared is None:
             problem = "tasks of this revision ask over the connection, and the client's handlers answer"
             raise self._error(LocalProtocolError(problem), "tasks/update")
-        self._update(json_object(answers, "answers", self._session.name, "tasks/update"), timeout)
+        self._update(answers, timeout)
         self._questions.answered(answers)
 
     # What the dialects do differently
@@ -171,11 +171,12 @@ class Task(ABC):
     ) -> dict[str, object]:
         given = {"taskId": self.id, **params}
         return self._session.request(
-            method, given, deadline, on_progress=on_progress, extensions=self.declared, accepts=("complete", "task")
+            method, given, deadline, on_progress=on_progress, extensions=self.declared, accepts=EITHER
         )
 
     def _update(self, answers: Mapping[str, object], timeout: float | Timeouts | None = None) -> None:
-        self._request("tasks/update", self._session.deadline(timeout), inputResponses=answers)
+        given = json_object(answers, "answers", self._session.name, "tasks/update")
+        self._request("tasks/update", self._session.deadline(timeout), inputResponses=given)
 
     def _ask(self, state: TaskState) -> None:
         unanswered = self._questions.take(state.questions)
@@ -199,8 +200,8 @@ class Task(ABC):
     def _adopt(self, state: TaskState) -> TaskState:
         with self._lock:
             before = self._state
-            if before.final:
-                return before
+            if before.final and not state.final:
+                return before  # an answer that was overtaken
             if (state.status, state.message, state.updated_at) != (before.status, before.message, before.updated_at):
                 self._news, self._asked = time.monotonic(), 0
             else:
@@ -277,6 +278,8 @@ class ExtensionTask(Task):
 
     def _outcome(self, state: TaskState, deadline: Deadline, on_progress: OnProgress | None) -> CallToolResult:  # noqa: ARG002
         self._refuse_if_cancelled(state)
+        if state.result is None and state.error is None:
+            state = self._look(deadline)  # the answer to the call itself has neither
         if state.status == "completed" and state.result is not None:
             return self._finish(state.result)
         error = state.error or {}

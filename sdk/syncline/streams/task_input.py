@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.workers import spawn
-from syncline.errors import InvalidResult
+from syncline.errors import InputRequired, InvalidResult
+from syncline.protocol.questions import Refusal
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -64,8 +65,7 @@ class Questions:
         try:
             while fresh:
                 key, question = next(iter(fresh.items()))
-                method, params = _read(question)
-                self._send({key: answer(method, params)})
+                self._send({key: _ask(answer, key, question)})
                 del fresh[key]
         except BaseException as error:
             with self._lock:
@@ -76,9 +76,12 @@ class Questions:
                 self._busy -= 1
 
 
-def _read(question: object) -> tuple[str, Mapping[str, object]]:
+def _ask(answer: Answer, key: str, question: object) -> Mapping[str, object]:
     members = question if isinstance(question, dict) else {}
     method, params = members.get("method"), members.get("params", {})
     if not isinstance(method, str) or not isinstance(params, dict):
         raise InvalidResult("a question of a task is not a request", raw=question, errors=["inputRequests"])
-    return method, params
+    try:
+        return answer(method, params)
+    except Refusal as refusal:
+        raise InputRequired(refusal.message, requests={key: question}, request_state=None) from refusal

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import HeaderMismatch, LocalProtocolError
-from syncline.protocol.tasks import DECLARED
+from syncline.protocol.tasks import DECLARED, EITHER
 from syncline.session.listing import Page, follow
-from syncline.session.session import json_object
+from syncline.session.session import COMPLETE, json_object
 
 from .task import ExperimentalTask, ExtensionTask, Task, task_state
 
@@ -70,8 +70,8 @@ class Tasks:
 
         def exchange() -> dict[str, object]:
             mirrored = session.book.mirrored(name, arguments)
-            extra = (DECLARED, ("complete", "task")) if stateless else ()
-            return session.call("tools/call", params, deadline, meta, on_progress, mirrored, *extra)
+            extensions, accepts = (DECLARED, EITHER) if stateless else (None, COMPLETE)
+            return session.call("tools/call", params, deadline, meta, on_progress, mirrored, extensions, accepts)
 
         try:
             raw = exchange()
@@ -103,7 +103,7 @@ class Tasks:
             self._require("tasks/get")
             kind = ExperimentalTask
         params, deadline = {"taskId": task_id}, session.deadline(timeout)
-        raw = session.request("tasks/get", params, deadline, extensions=kind.declared, accepts=("complete", "task"))
+        raw = session.request("tasks/get", params, deadline, extensions=kind.declared, accepts=EITHER)
         return kind(session, task_state(session, raw), tool, self._answer)
 
     def list(self, *, timeout: float | Timeouts | None = None) -> list[Task]:
