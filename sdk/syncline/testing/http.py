@@ -161,7 +161,7 @@ class _Exchange(BaseHTTPRequestHandler):
     def front(self) -> HttpFront:
         return cast("HttpFront", self.server)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Nothing: what came in is in ``FakeServer.received``."""
 
     def do_POST(self) -> None:

@@ -134,7 +134,7 @@ class Offer:
         parameters = inspect.signature(function).parameters
         taken = [name for name, hint in hints_of(function).items() if hint is not Call]
         required = [{"name": k, "required": parameters[k].default is inspect.Parameter.empty} for k in taken]
-        entry = described(function.__name__, None, function) | {"arguments": required}
+        entry: JSON = {**described(function.__name__, None, function), "arguments": required}
         self._prompts[entry["name"]] = Entry(entry, function)
         return function
 
