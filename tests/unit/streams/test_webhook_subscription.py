@@ -551,7 +551,29 @@ def test_what_the_stream_shows_and_how_it_is_refreshed_by_hand(scene: Scene) -> 
     scene.unsubscribed(stream.close)
 
 
+def test_two_do_not_refresh_at_once(scene: Scene) -> None:
+    webhook = scene.started()
+    scene.now += HOUR / 2
+    looking = scene.look()
+    request = scene.partner.next("events/subscribe")
+    with pytest.raises(errors.RequestTimeout, match="another refresh was under way"):
+        webhook.refresh(Deadline(0.05))
+    scene.timer.fire()
+    assert scene.partner.silent()
+    scene.partner.answer(request, scene.granted())
+    looking.result()
+    assert webhook.feed.state == "active"
+
+
 # ------------------------------------------------------------------------------------------------------------------ ending
+
+
+def test_where_nobody_takes_it_any_more_nothing_is_accepted(scene: Scene) -> None:
+    """The client ended all streams at once."""
+    scene.started()
+    scene.feed.close()
+    assert [scene.post(event(1)), scene.post(event(1))] == [503, 503]
+    assert "0 subscriptions" in repr(scene.receiver)
 
 
 @pytest.mark.parametrize(
