@@ -88,6 +88,24 @@ def echo_schema(url: str) -> None:
         client.call_tool("json_schema_echo", {"schema": schema}).raise_for_error()
 
 
+def elicitation_defaults(url: str) -> None:
+    with connect(url, on_elicitation=lambda _: {}) as client:
+        client.call_tool("test_client_elicitation_defaults", {}).raise_for_error()
+
+
+def reconnection(url: str) -> None:
+    with connect(url) as client:
+        client.list_tools()
+        client.call_tool("test_reconnection", {}).raise_for_error()
+
+
+def request_state(url: str) -> None:
+    with connect(url, on_elicitation=lambda _: {"confirmed": True}) as client:
+        client.list_tools()
+        for kind in ("echo_state", "unrelated", "no_state", "no_result_type"):
+            client.call_tool(f"test_mrtr_{kind}", {}).raise_for_error()
+
+
 SCENARIOS: dict[str, Callable[[str], None]] = {
     "initialize": initialize,
     "tools_call": add_numbers,
@@ -95,6 +113,9 @@ SCENARIOS: dict[str, Callable[[str], None]] = {
     "http-standard-headers": every_method,
     "http-custom-headers": custom_headers,
     "http-invalid-tool-headers": invalid_tool_headers,
+    "elicitation-sep1034-client-defaults": elicitation_defaults,
+    "sse-retry": reconnection,
+    "sep-2322-client-request-state": request_state,
     "json-schema-ref-no-deref": list_tools,
     "json-schema-2020-12-preservation": echo_schema,
 }

@@ -13,13 +13,13 @@ REQUIRED = {
     "json-schema-ref-no-deref": 1,
     "json-schema-2020-12-preservation": 9,
     "sse-retry": 3,
+    "elicitation-sep1034-client-defaults": 5,
+    "sep-2322-client-request-state": 5,
 }
 
 # A name, or the beginning of names that ends in * → what the client does not have yet.
 NOT_YET = {
     "auth/*": "authorization",
-    "elicitation-sep1034-client-defaults": "handlers for what servers ask",
-    "sep-2322-client-request-state": "handlers for what servers ask",
     "sep-2640-client-*": "the Skills extension",
 }
 
