@@ -172,6 +172,7 @@ def test_an_expired_session_is_renewed(meeting: Meeting) -> None:
         assert take_events(stream, 1) == numbered(0)
         setting.server.expire_sessions()
         setting.source.fault("drop", "a.b")
+        assert states([take(stream), take(stream)]) == ["reconnecting", "active"]
         setting.emit(1)
         assert take_events(stream, 1) == numbered(1)
         setting.server.expire_sessions()
@@ -605,6 +606,17 @@ def test_event_types_are_listed_page_by_page(meeting: Meeting) -> None:
     assert [entry.name for entry in setting.events.list()] == ["a.b", *(f"more.{number}" for number in range(4))]
 
 
+def test_a_listing_of_event_types_has_its_limits(meeting: Meeting) -> None:
+    setting = meeting(limits=syncline.Limits(pages=1))
+    setting.server.catalogue.page_size = 1
+    setting.source.offer("c.d")
+    with pytest.raises(syncline.ListingLimit, match="events/list"):
+        setting.events.list()
+    setting.server.catalogue.methods["events/list"] = lambda call: {"events": [], "nextCursor": 7}
+    with pytest.raises(syncline.InvalidResult, match="nextCursor is int"):
+        setting.events.list()
+
+
 def test_one_poll(meeting: Meeting) -> None:
     """E-20: without a cursor it is where to begin."""
     setting = meeting()
@@ -727,6 +739,25 @@ def test_polls_share_their_threads(polling: Setting) -> None:
 
 def take_nothing(streams: list[EventStream]) -> bool:
     return all(list(stream) == [] for stream in streams)
+
+
+def test_more_than_a_turn_holds_is_polled_for_in_the_next(polling: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """E-21: the others are not kept waiting by one that has much to tell."""
+    monkeypatch.setattr("syncline.streams.poll.DRAIN", 2)
+    polling.emit(950)
+    with polling.events.subscribe("a.b", cursor="c0") as stream:
+        assert take_events(stream, 950) == numbered(*range(950))
+
+
+def test_a_listing_that_fails_does_not_end_a_poll(polling: Setting) -> None:
+    topic = polling.source.topic("a.b")
+    with polling.events.subscribe("a.b") as stream:
+        take(stream)
+        polling.server.arm(503, method="events/list")
+        topic.refusal = {"code": -32023, "message": "gone"}
+        assert states([take(stream)]) == ["reconnecting"]
+        topic.refusal = None
+        assert states([take(stream)]) == ["active"]
 
 
 def test_closing_the_client_ends_polling(polling: Setting) -> None:
