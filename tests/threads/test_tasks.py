@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Mapping
@@ -476,7 +477,48 @@ def test_what_one_revision_has_the_other_has_not(meet: Meet) -> None:
     assert partner.silent()
 
 
+def test_a_refused_header_is_mended_by_a_new_listing() -> None:
+    """As with ``call_tool``: the server refused before it ran the tool."""
+    schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    with McpHttpServer(versions=[NEW]) as server, syncline.connect(server.url) as client:
+        client.list_tools()
+        server.tool("slow", lambda call: "done", inputSchema=schema)
+        outcome = client.tasks.call("slow", {"region": "eu"})
+        assert isinstance(outcome, CallToolResult)
+        assert outcome.text == "done"
+        assert [one.rpc for one in server.requests][-3:] == ["tools/call", "tools/list", "tools/call"]
+
+
+def test_bad_arguments_are_not_sent(meet: Meet) -> None:
+    client, partner = meet(NEW)
+    with pytest.raises(syncline.LocalProtocolError, match="the name of a tool is text"):
+        client.tasks.call(7)  # type: ignore[arg-type]
+    with pytest.raises(syncline.LocalProtocolError, match="arguments"):
+        client.tasks.call("slow", {"when": object()})
+    assert partner.silent()
+
+
 # Waiting, in both dialects
+
+
+def test_ctrl_c_ends_a_wait_and_leaves_the_task_alone(meet: Meet) -> None:
+    task, partner = begin(meet, pollIntervalMs=400)
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def interrupt() -> None:
+        partner.serve("tasks/get", described(pollIntervalMs=60_000))
+        signal.pthread_kill(main, signal.SIGINT)
+
+    interrupting = Background(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        task.wait()
+    interrupting.result()
+    assert partner.silent()
+    later = Background(task.refresh)
+    partner.serve("tasks/get", described("completed", result=DONE))
+    later.result()
+    assert task.wait().text == "done"
 
 
 def test_news_are_reported_and_push_the_timeout_back(meet: Meet) -> None:

@@ -53,7 +53,7 @@ class TaskState:
     updated_at: str
     ttl: float | None
     interval: float | None
-    questions: Mapping[str, object]
+    questions: Mapping[str, Mapping[str, Any]]
     result: Mapping[str, object] | None
     error: Mapping[str, object] | None
 
@@ -82,9 +82,9 @@ def read_state(model: Any, raw: Mapping[str, object], era: str) -> TaskState:
         updated_at=model.last_updated_at,
         ttl=None if ttl is None else ttl / 1000,
         interval=None if interval is None else interval / 1000,
-        questions=_object(raw.get("inputRequests")) or {},
-        result=_object(raw.get("result")),
-        error=_object(raw.get("error")),
+        questions=_plain(model, raw, "input_requests", "inputRequests") or {},
+        result=_plain(model, raw, "result"),
+        error=_plain(model, raw, "error"),
     )
 
 
@@ -98,5 +98,6 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def _object(value: object) -> Mapping[str, object] | None:
-    return value if isinstance(value, dict) else None
+def _plain(model: Any, raw: Mapping[str, object], member: str, name: str | None = None) -> Any:
+    """A member as the JSON that it came in, if it passed as what the model wants."""
+    return None if getattr(model, member, None) is None else raw[name or member]

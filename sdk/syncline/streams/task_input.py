@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.workers import spawn
-from syncline.errors import InputRequired, InvalidResult
+from syncline.errors import InputRequired
 from syncline.protocol.questions import Refusal
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Questions:
         """Whether somebody is being asked."""
         return self._busy > 0
 
-    def take(self, asked: Mapping[str, object]) -> Mapping[str, object]:
+    def take(self, asked: Mapping[str, Mapping[str, Any]]) -> Mapping[str, object]:
         """Have the new ones answered, and never block; those for which there is nobody to ask are returned."""
         with self._lock:
             fresh = {key: question for key, question in asked.items() if key not in self._taken}
@@ -61,7 +61,7 @@ class Questions:
         with self._lock:
             self._taken.update(keys)
 
-    def _run(self, fresh: dict[str, object], answer: Answer) -> None:
+    def _run(self, fresh: dict[str, Mapping[str, Any]], answer: Answer) -> None:
         try:
             while fresh:
                 key, question = next(iter(fresh.items()))
@@ -76,12 +76,8 @@ class Questions:
                 self._busy -= 1
 
 
-def _ask(answer: Answer, key: str, question: object) -> Mapping[str, object]:
-    members = question if isinstance(question, dict) else {}
-    method, params = members.get("method"), members.get("params", {})
-    if not isinstance(method, str) or not isinstance(params, dict):
-        raise InvalidResult("a question of a task is not a request", raw=question, errors=["inputRequests"])
+def _ask(answer: Answer, key: str, question: Mapping[str, Any]) -> Mapping[str, object]:
     try:
-        return answer(method, params)
+        return answer(question["method"], question.get("params", {}))
     except Refusal as refusal:
         raise InputRequired(refusal.message, requests={key: question}, request_state=None) from refusal

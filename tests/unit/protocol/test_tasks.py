@@ -33,7 +33,7 @@ def test_both_dialects_say_the_same() -> None:
 
 
 def test_what_is_not_said_is_none() -> None:
-    raw: dict[str, object] = {**TASK, "ttlMs": None, "inputRequests": [], "status": "completed"}
+    raw: dict[str, object] = {**TASK, "ttlMs": None, "inputRequests": [1], "status": "completed"}
     model = load("tasks").GetTaskResult.model_construct(
         task_id="t", status="completed", created_at="", last_updated_at="", ttl_ms=None
     )
