@@ -25,7 +25,7 @@ LINE += "\n"
 
 @pytest.mark.parametrize("fault", ["banner", "noise"])
 def test_print_on_standard_output_is_skipped(stdio_command: StdioCommand, fault: str) -> None:
-    """B081: at the start and before each answer; findings show it."""
+    """B081, behaviours 4.110: at the start and before each answer; findings show it."""
     with syncline.connect(stdio_command(fault)) as client:
         for word in ("one", "two"):
             assert client.call_tool("echo", {"text": word}).text == word

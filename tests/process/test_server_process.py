@@ -40,6 +40,7 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_server_sees_a_short_list_of_our_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behaviours 4.100, 4.102."""
     monkeypatch.setenv("API_TOKEN", "secret")
     monkeypatch.setenv("WANTED", "yes")
     monkeypatch.setenv("TZ", "Europe/Oslo")
@@ -55,6 +56,7 @@ def test_a_server_sees_a_short_list_of_our_environment(serve: Serve, monkeypatch
 
 
 def test_values_that_are_not_utf8_survive(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behaviours 4.101."""
     monkeypatch.setitem(os.environb, b"HOME", b"/home/\xff")
     _, sink = serve(
         "import os; print(os.environb[b'HOME'], os.environb[b'MORE'], flush=True)", env={"MORE": os.fsdecode(b"\xfe")}
@@ -80,6 +82,7 @@ def script(path: Path, text: str = "#!/bin/sh\npwd\n") -> Path:
 
 
 def test_a_name_is_looked_up_on_the_path_of_the_server(serve: Serve, tmp_path: Path) -> None:
+    """Behaviours 4.103."""
     script(tmp_path / "bin" / "weather-server")
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / "weather-server").write_text("not executable")
@@ -88,6 +91,7 @@ def test_a_name_is_looked_up_on_the_path_of_the_server(serve: Serve, tmp_path: P
 
 
 def test_relative_paths_start_at_the_working_directory(serve: Serve, tmp_path: Path) -> None:
+    """Behaviours 4.104."""
     script(tmp_path / "bin" / "weather-server")
     for command, path in ["bin/weather-server", os.environ["PATH"]], ["weather-server", "bin"]:
         _, sink = serve([command], env={"PATH": path}, cwd=tmp_path)
@@ -123,6 +127,7 @@ def test_a_working_directory_that_does_not_exist_is_named(serve: Serve, tmp_path
 
 
 def test_a_server_leads_a_group_and_a_session_of_its_own(serve: Serve) -> None:
+    """Behaviours 4.105."""
     transport, sink = serve(REPORT)
     _, _, pid, group, session = json.loads(sink.next())
     assert pid == group == session == transport.pid != os.getpid()
@@ -158,6 +163,7 @@ def test_a_server_that_ignores_the_end_of_its_input_is_asked_by_signal(serve: Se
 
 @pytest.mark.usefixtures("short_grace")
 def test_a_server_that_ignores_that_too_is_killed(serve: Serve) -> None:
+    """Behaviours 4.105."""
     transport, sink = serve(STUBBORN)
     sink.next()
     started = time.monotonic()
@@ -179,6 +185,7 @@ def test_a_short_deadline_makes_the_steps_shorter_but_leaves_none_out(serve: Ser
 @pytest.mark.usefixtures("short_grace")
 @pytest.mark.parametrize("ending", ["wait", "exit"])
 def test_what_the_server_started_ends_with_it(serve: Serve, ending: str) -> None:
+    """Behaviours 4.105."""
     transport, sink = serve(["sh", "-c", f"sleep 300 & echo $!; {ending}"])
     grandchild = int(sink.next())
     assert alive(grandchild)
@@ -236,6 +243,7 @@ def test_without_waitid(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_stopping_twice_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behaviours 4.106."""
     server = ServerProcess(["cat"], env=environment({}))
     server.stop(Deadline(5))
     monkeypatch.delattr(os, "killpg")  # there is nobody left to signal, so it is not used

@@ -87,6 +87,7 @@ def test_both_sides_may_write_much_at_once(serve: Serve) -> None:
 
 
 def test_lines_that_are_no_messages_are_passed_on_in_order(serve: Serve) -> None:
+    """Behaviours 4.110."""
     lines = [
         b"Server 1.0 is listening", b"", b"[]", b"123", b'{"half":', b"\xff\xfe\x00bad utf-8", b"\xef\xbb\xbf{}",
         b"[" * 100_000, b"9" * 5_000, b"NaN", "\u2028 splits no line".encode(), b'{"jsonrpc":"2.0","id":1,"result":{}}',
@@ -251,6 +252,7 @@ def test_a_server_that_closes_its_input(serve: Serve) -> None:
 
 
 def test_standard_error_is_always_drained(serve: Serve) -> None:
+    """Behaviours 4.108."""
     transport, sink = serve("""
         import sys
         for line in sys.stdin.buffer:
@@ -269,6 +271,7 @@ def test_standard_error_is_always_drained(serve: Serve) -> None:
 
 
 def test_lines_of_standard_error_are_cut_stripped_and_flushed(serve: Serve) -> None:
+    """Behaviours 4.108."""
     lines: list[str] = []
     _, sink = serve(
         """
@@ -308,6 +311,8 @@ def test_a_callback_for_standard_error_that_raises_does_not_stop_the_draining(
 def test_standard_error_that_cannot_be_read_is_logged_and_costs_nothing_else(
     serve: Serve, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Behaviours 4.108."""
+
     def broken(*_: object) -> list[str]:
         raise ZeroDivisionError
 
@@ -386,6 +391,7 @@ def test_a_server_that_closes_its_output_and_goes_on(serve: Serve, monkeypatch: 
 
 
 def test_a_program_that_does_not_exist_is_named_with_the_places_searched(serve: Serve, tmp_path: Path) -> None:
+    """Behaviours 4.109."""
     with pytest.raises(ConnectFailed) as missing:
         serve(["no-such-program"], env={"PATH": f"{tmp_path}:/nonexistent"})
     assert str(missing.value) == f"server: no program 'no-such-program' in {tmp_path}:/nonexistent"
@@ -426,6 +432,7 @@ def test_a_command_is_a_list(command: list[str]) -> None:
 
 
 def test_closing_twice_and_before_the_start() -> None:
+    """Behaviours 4.106."""
     transport = StdioTransport(["cat"])
     transport.close(Deadline(1))
     transport.close(Deadline(1))
@@ -548,6 +555,7 @@ def test_output_during_the_stop_is_drained_and_standard_error_kept(serve: Serve,
 
 
 def test_a_server_that_never_answers_is_ended_and_the_next_one_starts_clean(serve: Serve) -> None:
+    """Behaviours 4.107."""
     silent, sink = serve("import sys; sys.stdin.read()")
     silent.send(message(b'{"method":"initialize"}', "initialize"), Deadline(SOON))
     pid = silent.pid

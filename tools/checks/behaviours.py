@@ -21,6 +21,13 @@ from .field_reports import COUNTS, LATER
 STATEMENTS = {
     "1": "01-33",
     "2": "01-38 40-53",
+    "3I": "130-143",
+    "4D": "50-56",
+    "4E": "60-69",
+    "4F": "70-79",
+    "4G": "80-85",
+    "4H": "90-93",
+    "4I": "100-111",
 }
 HEADING = re.compile(r"## (?P<section>\w+): .+")
 ROW = re.compile(r"\| (?P<id>\d\.\d{2,3}) \| (?P<cells>.+) \|")

@@ -38,6 +38,7 @@ class ElicitRequest:
         schema: The form, as a JSON Schema object of one level: text, numbers, booleans, choices. None for ``url``.
         url: The address; show all of it. None for a form.
         meta: ``_meta`` of the request, without the progress token.
+        elicitation_id: For an address in 2025-11-25: what ``notifications/elicitation/complete`` will call it.
     """
 
     server: str
@@ -46,6 +47,7 @@ class ElicitRequest:
     schema: Mapping[str, object] | None
     url: str | None
     meta: Mapping[str, object]
+    elicitation_id: str | None = None
 
 
 def elicitation(server: str, params: Mapping[str, object]) -> ElicitRequest:
@@ -59,7 +61,8 @@ def elicitation(server: str, params: Mapping[str, object]) -> ElicitRequest:
     if mode == "form" and isinstance(schema, dict):
         return ElicitRequest(server, message, "form", schema, None, kept)
     if mode == "url" and isinstance(url, str) and url.lower().startswith(("https://", "http://")):
-        return ElicitRequest(server, message, "url", None, url, kept)
+        ident = params.get("elicitationId")
+        return ElicitRequest(server, message, "url", None, url, kept, ident if isinstance(ident, str) else None)
     wanted = "requestedSchema" if mode == "form" else "an http or https url" if mode == "url" else "a known mode"
     raise Refusal(INVALID_PARAMS, f"{wanted} is missing")
 
