@@ -146,6 +146,13 @@ def test_opening_is_limited(server: EventServer) -> None:
     gate.set()
 
 
+def test_there_must_be_time_left(server: EventServer) -> None:
+    """1.11"""
+    with pytest.raises(syncline.RequestTimeout, match="no time is left"):
+        StreamOpener(server.url).open("tick", timeout=0)
+    assert server.requests == []
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_opening_does_not_wait_for_the_stream(event_server: Servers, era: str) -> None:
     """1.12: the server is silent; open returns, receive waits."""

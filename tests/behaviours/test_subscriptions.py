@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import syncline
+from syncline.config import Timeouts
 from syncline.errors import (
     AccessChanged,
     ConnectFailed,
@@ -29,6 +30,7 @@ from syncline.errors import (
     SubscriptionLimit,
 )
 from syncline.protocol.pace import Backoff, Reconnect
+from syncline.subscriptions import worker
 from syncline.subscriptions.access import Principal
 from syncline.subscriptions.manager import RECONNECT, Subscriptions
 from syncline.subscriptions.opener import StreamOpener
@@ -275,6 +277,28 @@ def test_starting_is_limited(server: EventServer, desk: Desks, held: str) -> Non
         feed.wait_gone()
     gate.set()
     assert office.manager.running == []
+
+
+def test_a_server_may_have_a_shorter_limit_for_opening(server: EventServer, desk: Desks) -> None:
+    """2.13: then the error speaks of that."""
+    server.hold(gate := threading.Event(), method="initialize")
+    with pytest.raises(syncline.RequestTimeout, match=r"initialize: no answer within"):
+        desk(timeout=Timeouts(startup=0.2)).manager.start("me", "s", server.url, "tick")
+    gate.set()
+
+
+def test_a_function_that_does_not_return(server: EventServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2.47: start ends all the same, and the server sees the client go; the thread waits for its function."""
+    monkeypatch.setattr(worker, "REPORTING", 0.1)
+    gate = threading.Event()
+    with Subscriptions(lambda _: gate.wait(SOON), activation=0.3) as manager:
+        starting = Background(lambda: manager.start("me", "s", server.url, "tick"))
+        feed = server.next()
+        feed.event(1)
+        with pytest.raises(syncline.RequestTimeout, match=r"not active within 0\.3 s"):
+            starting.result()
+        feed.wait_gone()
+        gate.set()
 
 
 @pytest.mark.parametrize("end", ["result", "close"])
