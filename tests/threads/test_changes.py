@@ -270,7 +270,7 @@ def test_a_stream_over_http_survives_being_cut(http_server: Http) -> None:
             assert change is not None
             kinds.append(change.kind)
         assert set(kinds) == {"resubscribed", "tools_changed"}
-        assert held.is_set()
+        assert held.wait(SOON)
         assert client.call_tool("echo", {"text": "meanwhile"}).text == "meanwhile"
     assert len(server.calls("subscriptions/listen")) == 3
 

@@ -33,6 +33,19 @@ class Audience(Protocol):
         """It is gone for good."""
 
 
+class Ear:
+    """Wants the stream for what the user's handlers and callbacks are there for, and makes no fuss if there is none."""
+
+    def missed(self) -> None:
+        """It goes on."""
+
+    def lost(self, error: SynclineError | None) -> None:
+        """It will be back."""
+
+    def terminated(self, error: SynclineError) -> None:
+        """Answers and their streams are left."""
+
+
 class Listener:
     """Held open while anybody wants it, on the thread ``syncline:<server>:listen``. A shared channel needs none."""
 
@@ -44,18 +57,19 @@ class Listener:
         self._thread: Thread | None = None
         self._opened: ReplySlot[SynclineError | None] = ReplySlot()
 
-    def join(self, listener: Audience) -> None:
-        """Want the stream. Blocks until it is open, ten seconds at most; ``StreamError`` if the server offers none."""
+    def join(self, listener: Audience, patience: float = OPENING) -> None:
+        """Want the stream. Blocks until it is open, for ``patience`` seconds; ``StreamError`` if the server offers none."""
         if self._session.connection.transport.shared:
             return
         with self._lock:
             self._audience.add(listener)
             first = self._thread is None
             if first:
+                self._opened = ReplySlot()
                 self._message = message = self._session.connection.listening()
                 self._thread = spawn(f"syncline:{self._session.name}:listen", lambda: self._run(message))
         if first:
-            failure = self._opened.take(Deadline(OPENING))
+            failure = self._opened.take(Deadline(patience))
             if failure is not None:
                 raise failure.at(self._session.name)
 
@@ -74,6 +88,13 @@ class Listener:
         if message is not None and thread is not None:
             self._session.connection.transport.abandon(message)
             join([thread], Deadline(timeout))
+
+    def close(self, timeout: float = ENDING) -> None:
+        """End it, whoever wants it."""
+        with self._lock:
+            audience = list(self._audience)
+        for listener in audience:
+            self.leave(listener, timeout)
 
     def forked(self) -> None:
         """In a forked child: the stream is the parent's, and nobody here has it."""

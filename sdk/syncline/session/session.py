@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from syncline import logs
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.config import Limits, RetryPolicy, Timeouts
@@ -13,6 +14,7 @@ from syncline.errors import (
     InputRequired,
     InvalidResult,
     LocalProtocolError,
+    SynclineError,
     UnexpectedMessage,
     UnsupportedRevision,
 )
@@ -35,18 +37,19 @@ from syncline_wire import v2026_07_28 as _models  # noqa: F401 - loaded with the
 from . import retry
 from .connection import UNDOING, Connection
 from .inbox import Inbox
-from .listener import Listener
+from .listener import Ear, Listener
 from .negotiation import Agreement, EraMemory, handshake, negotiate
 from .recovery import Recovery
 from .tools import ToolBook
 
 if TYPE_CHECKING:
-    from syncline import logs
     from syncline.types import CallToolResult, LoggingMessageNotificationParams
 
     from .handlers import Handlers
     from .waiter import OnProgress
 
+#: Seconds to wait, while opening, for the stream on which a server asks; it may open later.
+HEARING = 1.0
 #: The only result that a request has without an extension.
 COMPLETE = ("complete",)
 
@@ -107,10 +110,13 @@ class Session:
         #: Called when a session or a connection was made anew: what was not delivered meanwhile is lost.
         self.restored: set[Callable[[], None]] = set()
         self.listener = Listener(self)
+        told = on_log is not None or on_notification is not None
+        self._ear = Ear() if told or handlers.declared({}) else None
 
     def open(self) -> None:
         """Start the transport and agree on a revision, within ``Timeouts.startup``. A failure uses the session up."""
         self._open(self.connection, Deadline(self.timeouts.startup))
+        self._listen()
 
     def reconnect(self) -> None:
         """A new connection in the place of the old one, with what was set on it: log level, resource subscriptions.
@@ -131,6 +137,7 @@ class Session:
         if self.closed:
             fresh.close(UNDOING)
         self._restore(deadline)
+        self._listen()
 
     def _open(self, connection: Connection, deadline: Deadline) -> None:
         connection.start(deadline)
@@ -158,6 +165,15 @@ class Session:
         except BaseException:
             connection.close(UNDOING)
             raise
+
+    def _listen(self) -> None:
+        """In the handshake era a server asks and tells on a stream of its own, too, where one is open."""
+        if self._ear is None or self.agreement.revision.era == "stateless":
+            return
+        try:
+            self.listener.join(self._ear, HEARING)
+        except SynclineError as error:
+            logs.wire.info("%s: there is nothing to listen to: %s", self.name, error)
 
     def _renew(self, deadline: Deadline) -> None:
         """A new session on the same connection, in the place of one that has expired."""
@@ -189,6 +205,7 @@ class Session:
     def close(self) -> None:
         """Close the connection, within ``Timeouts.close``."""
         self.closed = True
+        self.listener.close()
         self.connection.close(self.timeouts.close)
 
     @property
