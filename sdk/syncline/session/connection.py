@@ -146,8 +146,8 @@ class Connection:
         """In a forked child: refuse all use."""
         self.state = State.CLOSED
         self._ended = ForkedConnection("the connection was made before a fork and belongs to the parent; connect again")
-        self.engine.drain()
         self.transport.disown()
+        self._end(self.engine.drain(), self._ended)  # under gevent, those that wait are here too
 
     @property
     def is_open(self) -> bool:

@@ -190,7 +190,9 @@ class Changes:
     def forked(self) -> None:
         """In a forked child: whoever takes is told so."""
         text = "the stream was opened before a fork and belongs to the parent; subscribe again"
-        self.state, self.last_error = "terminated", ForkedConnection(text).at(self._session.name)
+        error = ForkedConnection(text).at(self._session.name)
+        self.state, self.last_error = "terminated", error
+        self._over.cancel(error)
         self._waiting = Pending()
         self._waiting.end()
         self._source.forked()

@@ -94,8 +94,11 @@ def pump(
     """
     poll = watch(fd, *wakers)
     size = SMALL_READ
+    pid = os.getpid()
     while True:
         ready = poll(timeout_ms)
+        if os.getpid() != pid:
+            return  # gevent takes its threads along into a forked child, where the descriptor may be another pipe by now
         if len(ready) == 1 and ready[0][0] == fd:
             data = os.read(fd, size)
             if not data or not handle(data):
