@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 
 from syncline.errors import InvalidMessage
 
@@ -179,6 +180,19 @@ def grant(refresh_before: str | None, now: float) -> float | None:
     except (ValueError, OverflowError):
         return 0.0
     return max(0.0, end - now)
+
+
+def skew(date: str | None, received: float) -> float:
+    """Seconds that the server's clock is ahead of ours, by the ``Date`` of an answer (RFC 9110, 6.6.1); 0 without one.
+
+    Args:
+        date: The header.
+        received: When the answer came, in seconds since 1970 by our clock.
+    """
+    try:
+        return parsedate_to_datetime(date or "").timestamp() - received
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
 
 
 def refresh_after(granted: float | None, chance: float) -> float:

@@ -71,7 +71,6 @@ class Webhook:
         receiver: Where it is posted to.
         ttl_ms: How long the server should keep it without a refresh, in milliseconds; it may choose otherwise.
         max_age_ms: Nothing older than this is wanted.
-        skew: Seconds that the server's clock is ahead of ours, 0 where that is not known.
 
     Attributes:
         refresh_before: See ``WebhookStream``, as is ``delivery_status``.
@@ -88,7 +87,6 @@ class Webhook:
         *,
         ttl_ms: int | Literal["default", "never"] = "default",
         max_age_ms: int | None = None,
-        skew: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.feed = feed
         self.refresh_before: str | None = None
@@ -99,7 +97,6 @@ class Webhook:
         self._timer = timer
         self._max_age_ms = max_age_ms
         self._ttl: dict[str, object] = {} if ttl_ms == "default" else {"ttlMs": None if ttl_ms == "never" else ttl_ms}
-        self._skew = skew
         self._clock = receiver.clock
         self._endpoint = receiver.endpoint(self._deliver)
         self._key = {"name": feed.key.name, "arguments": json.loads(feed.key.arguments)}
@@ -184,7 +181,8 @@ class Webhook:
         raw = self._request(SUBSCRIBE, params, deadline)
         answer = cast("SubscribeEventsResult", self._session.lift(SUBSCRIBE, raw))
         now = self._clock()
-        granted = webhooks.grant(answer.refresh_before, now + self._skew())
+        date = getattr(self._session.connection.transport, "date", (None, 0.0))  # HTTP only
+        granted = webhooks.grant(answer.refresh_before, now + webhooks.skew(*date))
         self._lapse = math.inf if granted is None else now + granted
         self._due = now + webhooks.refresh_after(granted, random.random())
         self._backoff.reset()

@@ -259,6 +259,24 @@ def test_any_text_as_a_time_is_read_or_counts_as_over(text: str) -> None:
     assert granted >= 0
 
 
+@pytest.mark.parametrize(
+    ("date", "seconds"),
+    [
+        ("Tue, 03 Nov 2026 12:00:00 GMT", 0.0),
+        ("Tue, 03 Nov 2026 12:01:40 GMT", 100.0),
+        ("Tue, 03 Nov 2026 11:59:00 GMT", -60.0),
+        ("Tuesday, 03-Nov-26 12:00:10 GMT", 10.0),
+        ("Tue, 03 Nov 99999 12:00:00 GMT", 0.0),
+        ("noon", 0.0),
+        ("", 0.0),
+        (None, 0.0),
+    ],
+)
+def test_the_servers_clock_is_read_from_its_answers(date: str | None, seconds: float) -> None:
+    """E-55."""
+    assert webhooks.skew(date, NOON) == seconds
+
+
 chances = st.floats(min_value=0, max_value=1)
 
 

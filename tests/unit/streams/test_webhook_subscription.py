@@ -268,13 +268,6 @@ def test_a_short_grant_is_refreshed_in_time(scene: Scene) -> None:
     assert 8 <= seconds <= 10
 
 
-def test_clocks_that_differ_do_not_matter_where_the_difference_is_known(scene: Scene) -> None:
-    """E-55: the server is an hour behind, so what it grants looks as if it had passed."""
-    scene.started(scene.granted(20.0 - HOUR), skew=lambda: -HOUR)
-    ((seconds, _),) = scene.timer.waiting
-    assert 8 <= seconds <= 10
-
-
 def test_a_grant_without_end_is_refreshed_now_and_then(scene: Scene) -> None:
     """E-58."""
     webhook = scene.started(scene.granted(None), ttl_ms="never")
