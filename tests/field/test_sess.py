@@ -22,16 +22,20 @@ from .shared import HANDSHAKE, Http
     ],
 )
 def test_a_session_that_the_server_has_forgotten(http_server: Http, status: int, body: str) -> None:
-    """B045, B048: an error of its own, which says that the request was not processed; one request, no loop."""
+    """B045, B047, B048: a new one without the old id, and the refused request once more; but only once, in no loop."""
     server = http_server(versions=[HANDSHAKE])
     with syncline.connect(server.url) as client:
         server.arm(status, method="tools/call", body=body, media_type="application/json")
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+        server.arm(status, 2, method="tools/call", body=body, media_type="application/json")
         with (
             within(1),
             pytest.raises(syncline.SessionExpired, match="tools/call: the server does not know the session"),
         ):
-            client.call_tool("echo", {"text": "x"})
-    assert len(server.calls("tools/call")) == len(server.calls("initialize")) == 1
+            client.call_tool("echo", {"text": "y"})
+        assert client.call_tool("echo", {"text": "z"}).text == "z"
+    assert [request.header("Mcp-Session-Id") for request in server.calls("initialize")] == [None] * 3
+    assert [request.json()["params"]["arguments"]["text"] for request in server.calls("tools/call")] == list("xxyyz")
 
 
 @pytest.mark.parametrize("sessions", [True, False])
