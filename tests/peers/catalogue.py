@@ -41,6 +41,7 @@ class Peer:
     structured: Call | None = None
     large: Call | None = None
     progress: Call | None = None
+    in_parts: Call | None = None  # the server hangs up after each step, where the transport allows it
     resource: tuple[str, str] | None = None  # a listed URI and a part of its text
     blob: tuple[str, bytes] | None = None  # a URI and a part of its bytes
     template: tuple[str, str] | None = None  # a URI template and a URI that it gives
@@ -100,6 +101,7 @@ SDK = Peer(
     structured=Call("forecast", {"city": "Oslo"}, structured={"city": "Oslo", "degrees": -3.5}),
     large=Call("large", {"size": 8 * MIB}, size=8 * MIB),
     progress=Call("count", {"to": 5}, "counted to 5", steps=5),
+    in_parts=Call("count_in_parts", {"to": 4}, "counted to 4", steps=4),
     resource=("weather://cities", "Oslo\nOsaka"),
     blob=("weather://icon", bytes(range(256))),
     template=("weather://{city}/now", "weather://Lima/now"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import Any, cast
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp_types import Completion
 from pydantic import BaseModel
 
@@ -53,6 +55,16 @@ async def count(to: int, ctx: Context[Any, Any]) -> str:
     return f"counted to {to}"
 
 
+@server.tool(structured_output=False)
+async def count_in_parts(to: int, ctx: Context[Any, Any]) -> str:
+    """Count, hanging up after each step; the client is to come back for the rest."""
+    for step in range(1, to + 1):
+        await ctx.report_progress(step, to)
+        await ctx.close_sse_stream()
+        await asyncio.sleep(0.05)
+    return f"counted to {to}"
+
+
 @server.resource("weather://cities", mime_type="text/plain")
 def cities() -> str:
     """The cities, one a line."""
@@ -85,10 +97,39 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion:
 
 cast("Any", server).completion()(complete)  # a decorator without types
 
+
+class Events(EventStore):
+    """Keeps every event, for clients that come back for what they have missed."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, Any]] = []
+
+    async def store_event(self, stream_id: str, message: Any) -> str:
+        """Keep an event; its place is its id."""
+        self.kept.append((stream_id, message))
+        return str(len(self.kept) - 1)
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        """Send what came after an event on its stream."""
+        last = int(last_event_id)
+        stream = self.kept[last][0]
+        for place, (of, message) in enumerate(self.kept):
+            if place > last and of == stream and message is not None:
+                await send_callback(EventMessage(message, str(place)))
+        return stream
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         server.run("stdio")
     elif sys.argv[1] == "sse":
         server.run("sse", host="127.0.0.1", port=int(sys.argv[2]))
     else:
-        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]), json_response="json" in sys.argv[3:])
+        server.run(
+            "streamable-http",
+            host="127.0.0.1",
+            port=int(sys.argv[2]),
+            json_response="json" in sys.argv[3:],
+            event_store=Events(),
+            retry_interval=10,
+        )

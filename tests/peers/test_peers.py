@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import syncline
-from tests.peers.catalogue import Case
+from tests.peers.catalogue import Call, Case
 from tests.peers.conftest import Known
 
 pytestmark = pytest.mark.peers
@@ -100,8 +100,19 @@ def test_large_result(case: Case, client: syncline.Client, known: Known) -> None
 
 @pytest.mark.offers("progress")
 def test_progress(case: Case, client: syncline.Client, known: Known) -> None:
-    call = case.peer.progress
-    assert call is not None
+    assert case.peer.progress is not None
+    check_progress(case, client, known, case.peer.progress)
+
+
+@pytest.mark.offers("in_parts")
+def test_answer_in_parts(case: Case, client: syncline.Client, known: Known) -> None:
+    """Where the server may hang up before the answer, the rest of it is fetched."""
+    assert case.peer.in_parts is not None
+    check_progress(case, client, known, case.peer.in_parts)
+
+
+def check_progress(case: Case, client: syncline.Client, known: Known, call: Call) -> None:
+    """Make a call that reports each of its steps."""
     seen: list[tuple[float, float | None]] = []
     result = client.call_tool(
         call.tool, known.arguments(call), on_progress=lambda done, total, message: seen.append((done, total))

@@ -313,7 +313,7 @@ def test_a_stream_that_brings_nothing_is_asked_for_less_and_less(scripted_server
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 429])
+@pytest.mark.parametrize("status", [500, 502, 503, 429, 409])
 def test_a_server_that_is_not_well_is_asked_again(scripted_server: Serve, at_once: None, status: int) -> None:
     """B044: one bad answer is not the end."""
     server = scripted_server(

@@ -47,8 +47,8 @@ class Meaning(Enum):
 _BY_TYPE = {"application/json": Meaning.JSON, "text/event-stream": Meaning.STREAM}
 #: Statuses that point elsewhere; ``redirect_target()`` says whether to go there.
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-#: Statuses of a server that is not well or too busy, and may be well the next time.
-TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+#: Statuses of a server that is not well or too busy, or has not noticed yet that a stream of ours was cut (409).
+TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 #: How servers without a listening stream refuse it; the specification has 405 for that (GET-1).
 _NO_STREAM = frozenset({400, 404, 405, 406, 501})
 

@@ -302,8 +302,10 @@ class HttpTransport:
             except (ConnectFailed, ConnectionLost) as error:
                 reason = error
             except (HttpStatusError, SessionExpired, AuthError) as error:
-                problem = "the answer was cut off, and the server does not resume it"
-                raise ConnectionLost(f"{problem}: {error.message}") from error
+                if not isinstance(error, HttpStatusError) or error.status not in TEMPORARY:
+                    problem = "the answer was cut off, and the server does not resume it"
+                    raise ConnectionLost(f"{problem}: {error.message}") from error
+                reason = error
             lasted = time.monotonic() - began
 
     def _listen(
