@@ -73,7 +73,9 @@ if TYPE_CHECKING:
         UrlElicitationRequired,
     )
     from syncline.findings import Finding
+    from syncline.prompts import terminal_prompts
     from syncline.protocol.events import Notification
+    from syncline.protocol.pace import Reconnect
     from syncline.protocol.questions import ElicitRequest
     from syncline.session.handlers import Cancel
     from syncline.streams.changes import Change, Changes
@@ -81,9 +83,12 @@ if TYPE_CHECKING:
     from syncline.streams.event_stream import EventStream
     from syncline.streams.task import Task
     from syncline.streams.webhook_receiver import WebhookReceiver
-    from syncline.streams.webhooks import Webhook
+    from syncline.streams.webhooks import WebhookStream
+    from syncline.subscriptions.access import CredentialChanges, Principal
     from syncline.subscriptions.manager import Subscriptions
     from syncline.subscriptions.opener import StreamOpener
+    from syncline.subscriptions.stream import NotificationStream
+    from syncline.subscriptions.update import Update
 
 __version__ = VERSION
 
@@ -141,7 +146,9 @@ _HOMES = {
         "UrlElicitationRequired",
     ),
     "syncline.findings": ("Finding",),
+    "syncline.prompts": ("terminal_prompts",),
     "syncline.protocol.events": ("Notification",),
+    "syncline.protocol.pace": ("Reconnect",),
     "syncline.protocol.questions": ("ElicitRequest",),
     "syncline.session.handlers": ("Cancel",),
     "syncline.streams.changes": ("Change", "Changes"),
@@ -149,9 +156,12 @@ _HOMES = {
     "syncline.streams.event_stream": ("EventStream",),
     "syncline.streams.task": ("Task",),
     "syncline.streams.webhook_receiver": ("WebhookReceiver",),
-    "syncline.streams.webhooks": ("Webhook",),
+    "syncline.streams.webhooks": ("WebhookStream",),
+    "syncline.subscriptions.access": ("CredentialChanges", "Principal"),
     "syncline.subscriptions.manager": ("Subscriptions",),
     "syncline.subscriptions.opener": ("StreamOpener",),
+    "syncline.subscriptions.stream": ("NotificationStream",),
+    "syncline.subscriptions.update": ("Update",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -170,6 +180,7 @@ __all__ = [
     "ConnectFailed",
     "ConnectionClosed",
     "ConnectionLost",
+    "CredentialChanges",
     "CursorStore",
     "ElicitRequest",
     "EventError",
@@ -196,8 +207,11 @@ __all__ = [
     "NoCommonRevision",
     "NoCompatibleDelivery",
     "Notification",
+    "NotificationStream",
     "OutcomeUnknown",
+    "Principal",
     "ProtocolError",
+    "Reconnect",
     "RemoteProtocolError",
     "RequestTimeout",
     "ResourceNotFound",
@@ -223,12 +237,14 @@ __all__ = [
     "TransportError",
     "UnexpectedMessage",
     "UnsupportedRevision",
+    "Update",
     "UrlElicitationRequired",
-    "Webhook",
     "WebhookReceiver",
+    "WebhookStream",
     "__version__",
     "call_tool",
     "connect",
+    "terminal_prompts",
 ]
 
 

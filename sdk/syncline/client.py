@@ -171,8 +171,10 @@ class Client(Verbs):
         """End the connection, from any thread; calls that wait get ``ConnectionClosed``. Calling it again is harmless.
 
         A session over HTTP is ended at the server. A program gets its input closed, then 2 seconds, SIGTERM, 2 seconds,
-        SIGKILL, with all its children. Blocks for ``Timeouts.close`` at most.
+        SIGKILL, with all its children. Blocks for ``Timeouts.close`` at most, and as long again where webhooks are to be ended.
         """
+        if self._events is not None:
+            self._events.close(self._session.timeouts.close)
         self._session.close()
         if self._trace is not None:
             self._trace.close()

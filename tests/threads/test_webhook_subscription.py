@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -26,7 +27,8 @@ from syncline.streams.webhook_receiver import WebhookReceiver
 from syncline.streams.webhooks import Timer, Webhook, WebhookStream
 from tests.fixtures.event_server import EventServer
 from tests.fixtures.partner import SOON, Background
-from tests.fixtures.webhooks import ManualTimer, event
+from tests.fixtures.webhooks import ManualTimer, event, until
+from tools.fakeserver.scripted import Exchange
 
 
 @dataclass
@@ -165,6 +167,20 @@ def test_the_server_is_left_alone_for_as_long_as_it_asks(scene: Scene) -> None:
         now[0] += 1800
         timer.fire()
         assert [seconds for seconds, _ in timer.waiting] == [40.0]
+
+
+def test_clocks_that_differ_do_not_matter(scene: Scene) -> None:
+    """E-55: the server is an hour behind, so what it grants looks as if it had passed."""
+
+    def answer(exchange: Exchange) -> None:
+        there = time.time() - 3600
+        result = {"resultType": "complete", "id": "sub_1", "refreshBefore": until(there + 40), "cursor": None}
+        exchange.result(result, [("Date", formatdate(there, usegmt=True))])
+
+    scene.server.http.arm(answer, method="events/subscribe")
+    timer = ManualTimer()
+    with scene.stream(timer=timer):
+        assert all(14 <= seconds <= 21 for seconds, _ in timer.waiting)
 
 
 def test_the_secret_is_changed_without_losing_anything(scene: Scene) -> None:

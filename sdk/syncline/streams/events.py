@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast, overload
 
 from syncline.concurrency import lifecycle
 from syncline.concurrency.deadline import Deadline
@@ -30,6 +30,8 @@ from .event_stream import EventStream
 from .feed import Feed
 from .poll import Poll
 from .push import Push
+from .webhook_receiver import WebhookReceiver
+from .webhooks import Webhook, WebhookStream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -60,7 +62,10 @@ class StreamOptions(TypedDict, total=False):
         timeout: Seconds to wait for the subscription to become active; 90.
         reconnect: How a pushed stream is made again; by default without end, after 1 to 30 seconds.
         waiting: How many items may wait to be taken, 1000. When more come, polls pause, and over HTTP the server is slowed
-            down; over a shared channel (stdio) the stream is cut off, and made again from where it stood once there is room.
+            down; over a shared channel (stdio) the stream is cut off, and made again from where it stood once there is room; a
+            webhook does not accept them, so that they are posted again later.
+        ttl_ms: Webhooks: how long the server should keep the subscription without a refresh, ``never`` to have it kept
+            until ``close()``; the server may choose otherwise.
     """
 
     cursors: CursorStore | None
@@ -69,6 +74,7 @@ class StreamOptions(TypedDict, total=False):
     timeout: float
     reconnect: Reconnect | None
     waiting: int
+    ttl_ms: int | Literal["default", "never"]
 
 
 class Events:
@@ -90,8 +96,8 @@ class Events:
         self._session = session
         self._wanted = dialect
         self._lock = new_lock()
-        self._workers: list[Push | Poll] = []
-        self._schedule: Schedule | None = None
+        self._workers: list[Push | Poll | Webhook] = []
+        self._schedules: dict[str, Schedule] = {}
 
     @property
     def dialect(self) -> Dialect:
@@ -183,8 +189,10 @@ class Events:
             max_age_ms=options.get("max_age_ms"),
             meta=options.get("meta"),
         )
-        return self._start(worker, options)
+        self._start(worker, options)
+        return EventStream(worker)
 
+    @overload
     def subscribe(
         self,
         name: str,
@@ -192,21 +200,44 @@ class Events:
         delivery: Delivery | None = None,
         cursor: str | None = None,
         **options: Unpack[StreamOptions],
-    ) -> EventStream:
-        """Watch an event type in a way that it offers: pushed where that can be had, else polled for.
+    ) -> EventStream: ...
 
-        Otherwise like ``stream``. Polling takes no thread of its own, and does not count for ``Limits.subscriptions``.
+    @overload
+    def subscribe(
+        self,
+        name: str,
+        arguments: Mapping[str, object] | None,
+        delivery: WebhookReceiver,
+        cursor: str | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> WebhookStream: ...
+
+    def subscribe(
+        self,
+        name: str,
+        arguments: Mapping[str, object] | None = None,
+        delivery: Delivery | WebhookReceiver | None = None,
+        cursor: str | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> EventStream:
+        """Watch an event type in a way that it offers: pushed where that can be had, else polled for; or by webhook.
+
+        Otherwise like ``stream``. Only pushed streams take a thread each, and count for ``Limits.subscriptions``.
 
         Args:
             name: The event type.
             arguments: What to watch, by the event type's ``input_schema``.
-            delivery: ``push`` or ``poll`` to have it no other way.
+            delivery: ``push`` or ``poll`` to have it no other way; or the receiver that a webhook is posted to.
             cursor: Where to start; None for where ``cursors`` has it, or else now.
             options: See ``StreamOptions``.
 
         Raises ``NoCompatibleDelivery`` where the type offers neither, or not what was asked for, besides what ``stream`` does.
         """
         offered = self._offered(name)
+        if isinstance(delivery, WebhookReceiver):
+            if "webhook" not in offered:
+                raise NoCompatibleDelivery(f"{name} offers {', '.join(offered)}, not webhook").at(self._session.name)
+            return self._posted(name, arguments, delivery, cursor, options)
         ways = [way for way in ("push", "poll") if way in offered and delivery in (None, way)]
         if not ways:
             problem = f"{name} offers {', '.join(offered)}, not {delivery or 'push or poll'}"
@@ -229,28 +260,52 @@ class Events:
             feed,
             lambda: self._lists(name),
             dialect,
-            self._clock(),
+            self._clock("poll", POLLERS),
             max_age_ms=options.get("max_age_ms"),
             meta=options.get("meta"),
         )
-        return self._start(worker, options)
+        self._start(worker, options)
+        return EventStream(worker)
+
+    def _posted(
+        self,
+        name: str,
+        arguments: Mapping[str, object] | None,
+        receiver: WebhookReceiver,
+        cursor: str | None,
+        options: StreamOptions,
+    ) -> WebhookStream:
+        dialect = self.dialect
+        feed = self._feed(name, self._arguments(arguments, "events/subscribe"), cursor, dialect, options)
+        worker = Webhook(
+            self._session,
+            feed,
+            lambda: self._lists(name),
+            dialect,
+            self._clock("webhooks", 1),
+            receiver,
+            ttl_ms=options.get("ttl_ms", "default"),
+            max_age_ms=options.get("max_age_ms"),
+        )
+        self._start(worker, options)
+        return WebhookStream(worker, self._session.deadline)
 
     def close(self, timeout: float | None = None) -> None:
         """Close all streams, within ``timeout`` seconds."""
         deadline = Deadline(timeout)
         with self._lock:
             workers, self._workers = self._workers, []
-            schedule, self._schedule = self._schedule, None
+            schedules, self._schedules = self._schedules, {}
         for worker in workers:
             worker.close(deadline)
-        if schedule is not None:
+        for schedule in schedules.values():
             schedule.stop(deadline)
         lifecycle.closed(self)
 
     def forked(self) -> None:
         """We are in a forked child: every stream belongs to the parent."""
         self._lock = new_lock()
-        self._schedule = None
+        self._schedules = {}
         for worker in self._workers:
             worker.feed.forked()
         self._workers = []
@@ -304,7 +359,7 @@ class Events:
         waiting = options.get("waiting", WAITING)
         return Feed(subscription, key, cursors, waiting=waiting, pending_bytes=limits.pending_bytes)
 
-    def _start(self, worker: Push | Poll, options: StreamOptions) -> EventStream:
+    def _start(self, worker: Push | Poll | Webhook, options: StreamOptions) -> None:
         limit = self._session.limits.subscriptions
         with self._lock:
             self._workers = [each for each in self._workers if not each.feed.finished]
@@ -313,19 +368,19 @@ class Events:
             self._workers.append(worker)
         lifecycle.opened(self)
         worker.start(Deadline(options.get("timeout", START)))
-        return EventStream(worker)
 
-    def _clock(self) -> Schedule:
+    def _clock(self, role: str, size: int) -> Schedule:
         session = self._session
         with self._lock:
-            if self._schedule is None:
-                name = f"syncline:{session.name}:poll"
-                self._schedule = Schedule(name, POLLERS, lambda: session.closed, self._end_polls)
-            return self._schedule
+            if role not in self._schedules:
+                name = f"syncline:{session.name}:{role}"
+                self._schedules[role] = Schedule(name, size, lambda: session.closed, self._end_scheduled)
+            return self._schedules[role]
 
-    def _end_polls(self) -> None:
+    def _end_scheduled(self) -> None:
+        """The client is closed; streams that are pushed see that for themselves."""
         with self._lock:
             workers = list(self._workers)
         for worker in workers:
-            if isinstance(worker, Poll):
+            if not isinstance(worker, Push):
                 worker.feed.close()

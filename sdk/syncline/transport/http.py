@@ -84,6 +84,8 @@ class HttpTransport:
         sessions: A session id that an answer brings is adopted and repeated from then on, and streams that are cut off
             are resumed. Set by whoever drives it.
 
+        date: The ``Date`` of the latest answer, and when it came in seconds since 1970; by it the clocks can be compared.
+
     Raises ``ConfigError`` for settings that cannot work.
     """
 
@@ -109,6 +111,7 @@ class HttpTransport:
         mode: Literal["auto", "streamable", "sse"] = "auto",
     ) -> None:
         self.sessions = True
+        self.date: tuple[str | None, float] = (None, 0.0)
         self.mode: Literal["auto", "streamable", "sse"] = mode
         self._name = name
         http = HttpSession(
@@ -218,6 +221,7 @@ class HttpTransport:
         headers = self._way.headers({**message.headers, **_POST}, session_id)
         with self._way.open("POST", headers, message, deadline) as answer:
             status = answer.response.status
+            self.date = answer.response.headers.get("Date"), time.time()
             if session_id is None and self.sessions:
                 self._adopt_session(answer.response.headers.get(SESSION_HEADER), status)
             meaning = answer.judge(message.kind, session=session_id is not None, modern=not self.sessions)
@@ -255,7 +259,8 @@ class HttpTransport:
                 answered = False
                 for data in trail.feed(piece):
                     answered = self._sink.received(data, message) or answered
-                check_size(trail.size, self._message_bytes)
+                if not message.stream:
+                    check_size(trail.size, self._message_bytes)
                 if answered:
                     answer.exchange.hurry(self._linger)
                     self._linger = LINGER if drained(answer.response) else BRIEF
