@@ -16,7 +16,7 @@ class Outgoing:
 
     Attributes:
         frame: The encoded message: one line of UTF-8 JSON, without the newline.
-        kind: What it is; ``listen`` for the stream of ``Streamable.listen``, which sends no message.
+        kind: What it is; ``listen`` for ``Transport.listen``, which sends no message.
         method: Its method; for a response the method that it answers.
         id: Its JSON-RPC id; None for a notification.
         headers: HTTP headers that mirror the message (revision, method, name, parameters); other transports ignore them.
