@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.slot import ReplySlot
-from syncline.concurrency.workers import spawn
+from syncline.concurrency.workers import join, spawn
 from syncline.errors import ConnectFailed, ConnectionClosed
 from syncline.serving import JSON
 from syncline.transport.base import Sink
@@ -16,6 +16,8 @@ from syncline.transport.memory import MemoryPeer, MemoryTransport
 from .call import Call, Gone, Session, Wire
 
 if TYPE_CHECKING:
+    from syncline.concurrency.workers import Thread
+
     from .core import Core
 
 
@@ -27,13 +29,19 @@ class FakeTransport(MemoryTransport):
         super().__init__(core.name, inbox)
         self._core = core
         self._peer = MemoryPeer(self, inbox)
+        self._threads: list[Thread] = []
 
     def start(self, sink: Sink, deadline: Deadline) -> None:
         """Begin. Raises ``ConnectFailed`` if the server is closed."""
         if self._core.closed:
             raise ConnectFailed("the fake server is closed").at(self.name)
         super().start(sink, deadline)
-        spawn(f"syncline:{self.name}:connection", self._serve)
+        self._threads.append(spawn(f"syncline:{self.name}:connection", self._serve))
+
+    def close(self, deadline: Deadline) -> None:
+        """End the conversation, and wait for the thread that served it; see ``MemoryTransport``."""
+        super().close(deadline)
+        join(self._threads, deadline)
 
     def _serve(self) -> None:
         core, peer = self._core, self._peer
