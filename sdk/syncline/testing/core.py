@@ -25,6 +25,7 @@ from syncline.serving import (
     trim,
 )
 
+from . import tasks
 from .call import ANSWERING, Call, Gone, InputNeeded, Received, Session, Wire, answer_of
 from .faults import Faults, Late
 from .feeds import Feeds
@@ -54,6 +55,7 @@ class Core:
         self.sessions: dict[str, Session] = {}
         self.wires: list[Wire] = []
         self._offer = offer
+        self._tasks = tasks.Tasks(self)
         self._about = {"name": name, "version": "1"}
         self._versions = tuple(version for version in REVISIONS if version in versions)
         self._instructions = {} if instructions is None else {"instructions": instructions}
@@ -142,16 +144,23 @@ class Core:
         return result if method == "initialize" else trim(result, call.session.revision or HANDSHAKE[0])
 
     def _methods(self, stateless: bool) -> Mapping[str, Callable[[Call], JSON]]:
+        both = {**self._offer.methods(), "tools/call": self._call_tool}
+        if self._offer.has_tasks:
+            both |= self._tasks.methods(stateless)
         if stateless:
-            return {**self._offer.methods(), **self.feeds.methods(), "server/discover": self._discover}
+            return {**both, **self.feeds.methods(), "server/discover": self._discover}
         return {
-            **self._offer.methods(),
+            **both,
             "initialize": self._initialize,
             "logging/setLevel": self._set_level,
             "ping": lambda _: {},
             "resources/subscribe": lambda _: {},
             "resources/unsubscribe": lambda _: {},
         }
+
+    def _call_tool(self, call: Call) -> JSON:
+        work = self._offer.call_tool
+        return self._tasks.begin(call, work) if self._offer.becomes_task(call) and tasks.wanted(call) else work(call)
 
     def _initialize(self, call: Call) -> JSON:
         offered = field(call.params, "protocolVersion")
@@ -160,11 +169,16 @@ class Core:
             raise Refused(METHOD_NOT_FOUND, "Method not found: initialize")
         call.session.revision = offered if offered in spoken else spoken[0]
         about = {"protocolVersion": call.session.revision, "serverInfo": self._about}
-        return {**about, "capabilities": self._offer.capabilities, **self._instructions}
+        return {**about, "capabilities": {**self._offer.capabilities, **self._tasks_declared()}, **self._instructions}
 
     def _discover(self, _: Call) -> JSON:
-        declared = {**self._offer.capabilities, **self.feeds.capabilities}
+        extensions = self.feeds.extensions | ({tasks.EXTENSION: {}} if self._offer.has_tasks else {})
+        declared = {**self._offer.capabilities, **({"extensions": extensions} if extensions else {})}
         return {"supportedVersions": list(self._versions), "capabilities": declared, **self._instructions}
+
+    def _tasks_declared(self) -> JSON:
+        requests: JSON = {"tools": {"call": {}}}
+        return {"tasks": {"list": {}, "cancel": {}, "requests": requests}} if self._offer.has_tasks else {}
 
     def _set_level(self, call: Call) -> JSON:
         call.session.level = log_level(call.params, "level")

@@ -58,9 +58,9 @@ class Feeds:
         self._changes: list[tuple[str, JSON]] = []
 
     @property
-    def capabilities(self) -> JSON:
+    def extensions(self) -> JSON:
         """What there is, as the server declares it."""
-        return {"extensions": {EXTENSION: {"listChanged": True}}} if self._events else {}
+        return {EXTENSION: {"listChanged": True}} if self._events else {}
 
     def add(self, name: str, about: JSON, concerns: Callable[[JSON, JSON], bool]) -> None:
         """Offer an event type."""

@@ -59,6 +59,7 @@ class Offer:
         description: str | None = ...,
         input_schema: Mapping[str, object] | None = ...,
         output_schema: Mapping[str, object] | None = ...,
+        task: bool = ...,
         about: Mapping[str, object] | None = ...,
     ) -> Callable[[Function], Function]: ...
 
@@ -69,7 +70,7 @@ class Offer:
         name; a parameter annotated ``Call`` gets the request itself, to report progress, log or ask. What it returns
         becomes the result: text, a dict (structured content; a whole result if it has ``content``), a list of content
         parts, None, or a model of ``syncline.types``. An exception makes the tool fail (``isError``); ``Refused`` answers
-        with a JSON-RPC error. ``about`` are further members of the listing's entry, in the protocol's spelling.
+        with a JSON-RPC error. ``task`` lets calls become tasks, for clients that ask for one. ``about`` are further members of the listing's entry, in the protocol's spelling.
         """
         if function is None:
             return lambda decorated: self._add_tool(decorated, **given)
@@ -83,11 +84,13 @@ class Offer:
         description: str | None = None,
         input_schema: Mapping[str, object] | None = None,
         output_schema: Mapping[str, object] | None = None,
+        task: bool = False,
         about: Mapping[str, object] | None = None,
     ) -> Function:
         entry = described(name or function.__name__, description, function)
         entry["inputSchema"] = dict(input_schema) if input_schema is not None else schema_of(function)
-        entry |= ({} if output_schema is None else {"outputSchema": dict(output_schema)}) | dict(about or {})
+        entry |= {} if output_schema is None else {"outputSchema": dict(output_schema)}
+        entry |= ({"execution": {"taskSupport": "optional"}} if task else {}) | dict(about or {})
         self._tools[entry["name"]] = Entry(entry, function)
         return function
 
@@ -158,11 +161,16 @@ class Offer:
             changing["resources"]["subscribe"] = True
         return {**changing, **more, "logging": {}}
 
+    @property
+    def has_tasks(self) -> bool:
+        """Whether there is a tool whose calls may become tasks."""
+        return any("execution" in tool.about for tool in self._tools.values())
+
     def methods(self) -> dict[str, Callable[[Call], JSON]]:
         """The methods that are answered here, in both eras."""
         return {
             "tools/list": lambda call: self._list("tools", self._tools, call),
-            "tools/call": self._call_tool,
+            "tools/call": self.call_tool,
             "resources/list": lambda call: self._list("resources", self._resources, call),
             "resources/templates/list": lambda call: self._list("resourceTemplates", self._templates, call),
             "resources/read": self._read,
@@ -174,7 +182,13 @@ class Offer:
     def _list(self, key: str, entries: Mapping[str, Entry], call: Call) -> JSON:
         return page(key, [entry.about for entry in entries.values()], call.params, self._page_size)
 
-    def _call_tool(self, call: Call) -> JSON:
+    def becomes_task(self, call: Call) -> bool:
+        """Whether a call of a tool may be answered with a task."""
+        tool = self._tools.get(call.params.get("name", ""))
+        return tool is not None and "execution" in tool.about
+
+    def call_tool(self, call: Call) -> JSON:
+        """Run a tool; one that raises has failed."""
         name, arguments = field(call.params, "name"), arguments_of(call.params)
         if name not in self._tools:
             raise Refused(INVALID_PARAMS, f"Unknown tool: {name}")

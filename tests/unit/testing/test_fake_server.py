@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 import pytest
 
 import syncline
-from syncline.errors import OutcomeUnknown
+from syncline.errors import OutcomeUnknown, TaskCancelled, TaskExpired
 from syncline.protocol.events import Notification, Reply
 from syncline.session.channel import Channel
+from syncline.streams.task import Task
 from syncline.subscriptions.manager import Subscriptions
 from syncline.testing import Call, FakeServer, Refused
 from syncline.types import CallToolResult
@@ -519,6 +520,80 @@ def test_changes_reach_a_handshake_client_that_holds_a_stream_open_over_http() -
         server.changed("tools")
         assert b"notifications/tools/list_changed" in answer.readline()
         connection.close()
+
+
+# Tasks
+
+
+def builder() -> FakeServer:
+    server = FakeServer()
+
+    @server.tool(task=True)
+    def build(call: Call, target: str) -> str:
+        call.progress(1, 2, "compiling")
+        if target == "ask":
+            target = call.elicit("Which?", {"type": "object", "properties": {}})["action"]
+        if target == "forever":
+            call.sleep(None)
+        if target == "refused":
+            raise Refused(-32000, "not that one")
+        if target == "broken":
+            raise RuntimeError("no compiler")
+        return f"built {target}"
+
+    return server
+
+
+@pytest.mark.parametrize("way", ["memory", "json"])
+@pytest.mark.parametrize("revision", [NEW, OLD])
+def test_calls_can_become_tasks(way: str, revision: str) -> None:
+    with builder() as server, reach(server, way, revision, on_elicitation=lambda _: {}) as client:
+        assert client.call_tool("build", {"target": "eu"}).text == "built eu"
+        for target, text in (("eu", "built eu"), ("ask", "built accept"), ("broken", "no compiler")):
+            task = client.tasks.call("build", {"target": target})
+            assert isinstance(task, Task)
+            told: list[object] = []
+            result = task.wait(on_progress=lambda *news, told=told: told.append(news[2]))
+            assert (result.text, result.is_error) == (text, target == "broken")
+            assert client.tasks.get(task.id).wait().text == text
+
+        refused = client.tasks.call("build", {"target": "refused"})
+        with pytest.raises(syncline.ServerError, match="not that one"):
+            refused.wait()  # type: ignore[union-attr]
+        stopped = client.tasks.call("build", {"target": "forever"})
+        assert isinstance(stopped, Task)
+        stopped.cancel()
+        with pytest.raises(TaskCancelled):
+            stopped.wait()
+        with pytest.raises((syncline.InvalidParams, TaskExpired)):
+            client.tasks.get("task-0")
+        if revision == OLD:
+            states = [task.status for task in client.tasks.list()]
+            assert states == ["completed", "completed", "failed", "failed", "cancelled"]
+            with pytest.raises(syncline.InvalidParams, match="the task was cancelled"):
+                client.request("tasks/result", {"taskId": stopped.id})
+            with pytest.raises(syncline.InvalidParams, match="the task has ended"):
+                client.request("tasks/cancel", {"taskId": stopped.id})
+
+
+def test_tasks_are_for_those_who_ask_for_them() -> None:
+    server = sample()
+    with server.connect() as client:
+        assert isinstance(client.tasks.call("add", {"a": 1}), CallToolResult)
+        with pytest.raises(syncline.MethodNotFound):
+            client.tasks.get("task-1")
+
+
+def test_a_task_ends_with_its_server() -> None:
+    with builder() as server, server.connect() as client:
+        asking = client.tasks.call("build", {"target": "ask"})
+        assert isinstance(asking, Task)
+        with pytest.raises(syncline.InputRequired):
+            asking.wait()
+        asking.respond({"question-1": {"action": "decline"}})
+        assert asking.wait().text == "built decline"
+        client.tasks.call("build", {"target": "forever"})
+        client.tasks.call("build", {"target": "ask"})
 
 
 # Its life
