@@ -62,6 +62,14 @@ def example_server() -> FakeServer:
         uri: str = call.ask("roots/list", {})["roots"][0]["uri"]
         return uri
 
+    @server.tool(task=True)
+    def build(call: Call, target: str) -> str:
+        if target == "ask":
+            call.elicit("Which region?", {"type": "object", "properties": {"region": {"type": "string"}}})
+        if target == "forever":
+            call.sleep(None)
+        return "built"
+
     server.resource("file:///report.md", "# Report")
 
     @server.prompt
