@@ -34,6 +34,8 @@ REVIEW = {**CONSENT, "": YES, "e": EDIT, "edit": EDIT}
 #: Fields that a form must not have (specification, client/elicitation, security).
 _SECRET = re.compile(r"pass(word|phrase|code)|secret|token|api.?key|credential|card.?number|cvv|\bpin\b", re.IGNORECASE)
 
+_asking = new_lock()
+
 
 def terminal_prompts(
     lines: TextIO | None = None, screen: TextIO | None = None, *, patience: float | None = PATIENCE
@@ -42,8 +44,8 @@ def terminal_prompts(
 
     A form is asked for field by field: an empty line takes the default, what does not fit is asked for again, and all of it
     can be looked over before it is sent. An address is shown with its host, and never opened. ``!decline`` says no,
-    ``!cancel``, Ctrl-C or the end of input neither yes nor no. Where standard input is no terminal every request is
-    declined at once. One request is asked at a time, whatever the number of threads and servers.
+    ``!cancel``, Ctrl-C or the end of input neither yes nor no. Where standard input or standard error is no terminal every
+    request is declined at once. One request is asked at a time, whatever the number of threads and servers.
 
     The handler blocks for as long as the person takes, at most ``patience`` for a line. Source: specification,
     client/elicitation.
@@ -53,21 +55,20 @@ def terminal_prompts(
         screen: Where everything is shown; by default standard error.
         patience: Seconds to wait for each line at a terminal before the request is cancelled; None for ever.
     """
-    asking = new_lock()
 
     def ask(request: ElicitRequest) -> Mapping[str, object] | bool | None:
-        source = sys.stdin if lines is None else lines
-        if lines is None and not (source is not None and source.isatty()):
+        if (lines is None and not _is_terminal(sys.stdin)) or (screen is None and not _is_terminal(sys.stderr)):
             return None
+        source = lines or sys.stdin
         taken: list[bool] = []
         try:
-            take(asking, Deadline(None), taken)
+            take(_asking, Deadline(None), taken)
             with _ctrl_c_ends_the_line(source) if source.isatty() else contextlib.nullcontext():
                 dialogue = Dialogue(source, screen or sys.stderr, patience)
                 return dialogue.form(request) if request.url is None else dialogue.address(request)
         finally:
             if True in taken:
-                asking.release()
+                _asking.release()
 
     return ask
 
@@ -114,7 +115,7 @@ class Dialogue:
         """Ask for one field until what is typed fits; False to decline."""
         self._describe(field)
         preset = answer.get(field.name, field.schema.get("default"))
-        offered = f" [{clean(field.show(preset))}]" if preset is not None else ""
+        offered = f" [{_line(field.show(preset))}]" if preset is not None else ""
         while True:
             text = self._read(f"{_line(field.title)}{'' if field.required else ' (optional)'}{offered}: ")
             if (word := WORDS.get(text.strip())) is not None:
@@ -220,6 +221,10 @@ def _punycode(host: str) -> str:
 
 
 # The terminal
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def _typed(terminal: TextIO, patience: float | None) -> str:

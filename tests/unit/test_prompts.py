@@ -202,6 +202,8 @@ def test_without_a_terminal_everything_is_declined(monkeypatch: pytest.MonkeyPat
     for stdin in (io.StringIO("yes\n"), None):
         monkeypatch.setattr(sys, "stdin", stdin)
         assert terminal_prompts(screen=screen)(request(url="https://example.com")) is None
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert terminal_prompts(io.StringIO("yes\n"))(request(url="https://example.com")) is None
     assert screen.getvalue() == ""
 
 
@@ -210,9 +212,8 @@ def test_one_at_a_time() -> None:
     reading, typing = os.pipe()
     with os.fdopen(reading) as lines, os.fdopen(typing, "w") as keyboard:
         screen = io.StringIO()
-        ask = terminal_prompts(lines, screen)
         form = {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
-        both = [Background(lambda: ask(request(form))) for _ in range(2)]
+        both = [Background(lambda: terminal_prompts(lines, screen)(request(form))) for _ in range(2)]
         for line in ("1", "2", "", "3", "4", ""):
             keyboard.write(line + "\n")
             keyboard.flush()

@@ -87,7 +87,7 @@ def part(block: Mapping[str, Any]) -> str:
 
 def asker() -> OnElicitation | None:
     """Who answers what a server asks: the person at the terminal; nobody where there is none."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         return None
     from syncline.prompts import terminal_prompts
 

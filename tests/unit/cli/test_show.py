@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from syncline.cli import show
+from syncline.protocol.questions import ElicitRequest
 
 
 class Terminal(io.StringIO):
@@ -100,3 +101,25 @@ def test_progress_is_nothing_elsewhere(capsys: pytest.CaptureFixture[str]) -> No
     with show.ProgressBar() as bar:
         bar(1, None, None)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_is_out_of_the_way_while_a_person_is_asked() -> None:
+    """And comes back with the next report; nobody is asked where there is no terminal."""
+    asked = ElicitRequest("server", "Sure?", "form", {}, None, {})
+    with terminal() as screen, patch("sys.stdin", Terminal("")), show.ProgressBar() as bar:
+        bar(1, 4, "before")
+
+        def answer(_: ElicitRequest) -> None:
+            shown = len(screen.getvalue())
+            bar(2, 4, "meanwhile")
+            assert len(screen.getvalue()) == shown
+
+        with patch("syncline.prompts.terminal_prompts", return_value=answer):
+            ask = bar.asker()
+        assert ask is not None
+        assert ask(asked) is None
+        bar(3, 4, "after")
+    assert "before" in screen.getvalue()
+    assert "after" in screen.getvalue()
+    assert "meanwhile" not in screen.getvalue()
+    assert bar.asker() is None
