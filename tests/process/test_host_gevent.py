@@ -113,7 +113,7 @@ def test_left_open_at_exit(run: Run, serve: Serve, transport: str) -> None:
 
 @BOTH
 def test_patched_late(run: Run, serve: Serve, transport: str) -> None:
-    """After the import of syncline but before anything is opened: all of it still waits through gevent."""
+    """B106: after the import of syncline but before anything is opened: all of it still waits through gevent."""
     served = serve(transport)
     assert run(served, CALLS, first=LATE, strict=False, errors=".*MonkeyPatchWarning.*|") == ["True True"]
     assert served.gone()

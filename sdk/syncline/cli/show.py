@@ -134,11 +134,12 @@ class ProgressBar:
         """One report."""
         if self._hidden or not sys.stderr.isatty():
             return
-        if self._shown is None:
-            self._shown = _bar()
-            self._shown.start()
-            self._task = self._shown.add_task("", total=None)
-        self._shown.update(self._task, completed=progress, total=total, description=clean(message or ""))
+        shown = self._shown  # a question on another thread may take it away
+        if shown is None:
+            shown = self._shown = _bar()
+            shown.start()
+            self._task = shown.add_task("", total=None)
+        shown.update(self._task, completed=progress, total=total, description=clean(message or ""))
 
 
 def _bar() -> Progress:
