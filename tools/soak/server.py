@@ -17,8 +17,8 @@ from tools.fakeserver.events import EventServer, EventSource, Fault
 PUSHED, POLLED, UNREAD = "soak.pushed", "soak.polled", "soak.unread"
 #: Seconds without anything until a stream gets a heartbeat, and until the next poll.
 HEARTBEAT, NEXT_POLL = 2.0, 2.0
-#: Events each second; seconds between two faults, two floods, two restarts.
-RATE, FAULT_EVERY, FLOOD_EVERY, RESTART_EVERY = 400, 0.05, 5.0, 15.0
+#: Seconds between two events, and two faults, of one subscription; between two floods; between two restarts.
+EVENT_EVERY, FAULT_EVERY, FLOOD_EVERY, RESTART_EVERY = 0.66, 13.0, 5.0, 15.0
 #: Seconds before the end from which on nothing goes silent any more: that takes 65 s to be noticed.
 LAST_SILENCE = 45.0
 #: How often each fault comes, among all.
@@ -43,7 +43,13 @@ class Chaos:
         begin = time.monotonic()
         self._end = begin + seconds
         turns = {"event": 0.0, "fault": 0.0, "flood": 0.0, "restart": RESTART_EVERY}
-        every = {"event": 1 / RATE, "fault": FAULT_EVERY, "flood": FLOOD_EVERY, "restart": RESTART_EVERY}
+        each = len(self._names)
+        every = {
+            "event": EVENT_EVERY / each,
+            "fault": FAULT_EVERY / each,
+            "flood": FLOOD_EVERY,
+            "restart": RESTART_EVERY,
+        }
         while (now := time.monotonic() - begin) < seconds:
             for what, due in turns.items():
                 if now >= due:

@@ -140,7 +140,7 @@ class Subscription:
         self.arguments = arguments
         self.cursor = cursor
         self.ledger = Ledger(cursor)
-        self._dialect = dialect
+        self._dialect: Dialect = dialect
         self._window = Window(WINDOW, seen)
         self._limit = limit
         self._record = record

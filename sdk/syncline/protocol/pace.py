@@ -37,7 +37,7 @@ class Reconnect:
             raise ConfigError(f"Reconnect needs 0 < first <= most, not {self.first!r} and {self.most!r}")
 
 
-class Backoff:
+class Attempts:
     """One row of tries after another."""
 
     def __init__(self, policy: Reconnect) -> None:

@@ -94,7 +94,7 @@ class Events:
     ) -> None:
         self.principal = principal
         self._session = session
-        self._wanted = dialect
+        self._wanted: Dialect | Literal["auto"] = dialect
         self._lock = new_lock()
         self._workers: list[Push | Poll | Webhook] = []
         self._schedules: dict[str, Schedule] = {}

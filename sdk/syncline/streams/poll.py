@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import SynclineError
 from syncline.protocol.event_errors import EXTENSION, Dialect, Verdict, patience, typed, verdict
-from syncline.protocol.pace import POLL_FLOOR, Backoff, Reconnect, poll_wait
+from syncline.protocol.pace import POLL_FLOOR, Attempts, Reconnect, poll_wait
 
 from .feed import Feed
 
@@ -54,11 +54,11 @@ class Poll:
         self.feed = feed
         self._session = session
         self._listed = listed
-        self._dialect = dialect
+        self._dialect: Dialect = dialect
         self._schedule = schedule
         self._max_age_ms = max_age_ms
         self._meta = meta
-        self._backoff = Backoff(AGAIN)
+        self._backoff = Attempts(AGAIN)
         self._relisted = False
 
     def start(self, deadline: Deadline) -> None:

@@ -23,7 +23,7 @@ from syncline.errors import (
 from syncline.protocol.event_errors import EXTENSION, Dialect, Verdict, patience, typed, verdict
 from syncline.protocol.events import Notification, Reply
 from syncline.protocol.occurrences import PREFIX
-from syncline.protocol.pace import Backoff, Pulse, Reconnect
+from syncline.protocol.pace import Attempts, Pulse, Reconnect
 from syncline.session.channel import Channel
 
 from .feed import Feed
@@ -64,10 +64,10 @@ class Push:
         self.feed = feed
         self._session = session
         self._listed = listed
-        self._dialect = dialect
+        self._dialect: Dialect = dialect
         self._max_age_ms = max_age_ms
         self._meta = meta
-        self._backoff = Backoff(policy)
+        self._backoff = Attempts(policy)
         self._pulse = Pulse()
         self._relisted = False
         self._started: ReplySlot[SynclineError | bool] | None = ReplySlot()
