@@ -120,7 +120,13 @@ class TransportError(SynclineError, OSError):
 
 
 class ConnectFailed(TransportError):
-    """The server was not reached: refused, unknown host, bad certificate, no such program. Nothing was sent."""
+    """The server was not reached: refused, unknown host, bad certificate, no such program. Nothing was sent.
+
+    Attributes:
+        passing: Whether it may pass by itself; a certificate that is not trusted stays so.
+    """
+
+    passing = True
 
 
 class ConnectionLost(TransportError):

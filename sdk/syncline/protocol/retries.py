@@ -3,7 +3,7 @@
 ===============================  ======================  =============================================
 what failed                      request                 verdict
 ===============================  ======================  =============================================
-nothing was sent                 any                     again
+nothing was sent                 any                     again, unless a certificate is not trusted
 408 429 500 502 503 504          changes nothing         again, after ``Retry-After`` where it is given
 429 with ``Retry-After``         others                  the error, with the delay in it
 broken while it was under way    changes nothing         again
@@ -37,7 +37,7 @@ class Verdict:
 def judge(error: SynclineError, *, repeatable: bool, statuses: Collection[int]) -> Verdict:
     """The row of the table for a failed request; ``repeatable`` says that running it twice does no harm."""
     if isinstance(error, ConnectFailed):
-        return Verdict("again")
+        return Verdict("again" if error.passing else "raise")
     if isinstance(error, ServerExited):
         return Verdict("raise")
     if isinstance(error, ConnectionLost):

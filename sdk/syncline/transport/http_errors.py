@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -52,7 +53,10 @@ def failure(error: Exception, exchange: Exchange) -> SynclineError:
     if isinstance(error, DecodeError):
         return InvalidMessage(f"the answer cannot be decompressed: {reason}")
     if exchange.connected is False:
-        return ConnectFailed(f"cannot connect{' to the proxy' if isinstance(error, ProxyError) else ''}: {reason}")
+        place = " to the proxy" if isinstance(error, ProxyError) else ""
+        failed = ConnectFailed(f"cannot connect{place}: {reason}")
+        failed.passing = not isinstance(root(error), ssl.SSLCertVerificationError)
+        return failed
     if exchange.answered:
         return ConnectionLost(f"the connection broke during the answer: {reason}")
     return ConnectionLost(f"the connection broke before an answer came, the request may have run: {reason}")
@@ -85,14 +89,20 @@ def refusal(meaning: Meaning, response: BaseHTTPResponse, url: str, media: str, 
     )
 
 
-def root_reason(error: BaseException) -> str:
+def root(error: BaseException) -> BaseException:
     """What lies at the bottom of an error of requests or urllib3, which wrap each other's."""
     while True:
         wrapped = [error.__cause__, getattr(error, "reason", None), *reversed(error.args)]
         inner = next((each for each in wrapped if isinstance(each, BaseException)), None)
         if inner is None:
-            return getattr(error, "strerror", None) or str(error) or type(error).__name__
+            return error
         error = inner
+
+
+def root_reason(error: BaseException) -> str:
+    """The same in words."""
+    error = root(error)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def shown_url(url: str) -> str:
