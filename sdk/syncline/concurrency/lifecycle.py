@@ -42,16 +42,14 @@ def closed(owner: Owned) -> None:
 
 def _close_all() -> None:
     deadline = Deadline(EXIT_BUDGET)
-    interrupt: KeyboardInterrupt | None = None
     for owner in list(_open):
         try:
             owner.close(deadline.remaining())
-        except KeyboardInterrupt as error:
-            deadline, interrupt = Deadline(0), error  # nobody wants to wait, but no server is to stay behind
+        except KeyboardInterrupt:  # all that it can mean now is to hurry; no server is to stay behind
+            deadline = Deadline(0)
+            owner.close(0)
         except Exception:
             log.exception("%r could not be closed at exit", owner)
-    if interrupt is not None:
-        raise interrupt
 
 
 def _disown_all() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Lock: TypeAlias = threading.Lock
+
+#: Seconds between two looks at a lock that must not be waited for.
+LOOK = 0.01
 
 _made: weakref.WeakSet[Lock] = weakref.WeakSet()
 
@@ -38,7 +42,11 @@ def take(lock: Lock, deadline: Deadline, taken: list[bool]) -> bool:
     The outcome is also added to ``taken``, in the same step of the interpreter: begin the ``try`` before this call and release
     in its ``finally`` if ``True in taken``, and not even Ctrl-C at the worst moment leaves the lock taken for ever.
     """
+    # A wait for a lock from before gevent patched the process would stop all greenlets, and so the one that holds it.
+    ours = type(lock) is type(threading.Lock())
     while True:
-        taken.extend(map(lock.acquire, (True,), (deadline.nap(),)))
+        taken.extend(map(lock.acquire, (ours,), (deadline.nap() if ours else -1,)))
         if taken[-1] or deadline.expired:
             return taken[-1]
+        if not ours:
+            time.sleep(LOOK)
