@@ -41,7 +41,9 @@ ticker.kill()
 """
 
 
-@pytest.mark.parametrize("sigchld", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_DFL)"], ids=["", "reset"])
+@pytest.mark.parametrize(
+    "sigchld", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_DFL)"], ids=["", "reset"]
+)
 @BOTH
 def test_patched_first(run: Run, serve: Serve, transport: str, sigchld: str) -> None:
     """B105, B106."""
@@ -151,4 +153,32 @@ def test_a_fork_under_gevent(run: Run, serve: Serve, transport: str) -> None:
         errors=".*Greenlet.*ForkedConnection.*",
     )
     assert lines == ["refused", "ForkedConnection", "child", "0", "waited", "tools_changed"]
+    assert served.gone()
+
+
+@BOTH
+def test_patched_in_a_child_that_inherits_a_client(run: Run, serve: Serve, transport: str) -> None:
+    """As gunicorn's gevent workers do with --preload: locks from before the patch would stop all greenlets."""
+    served = serve(transport)
+    lines = run(
+        served,
+        """
+        client = syncline.connect(SERVER, retry=syncline.RetryPolicy(restart=1))
+        child = os.fork()
+        if child == 0:
+            from gevent import monkey
+            monkey.patch_all()
+            import gevent
+            calls = [gevent.spawn(client.call_tool, "add", {"a": number, "b": 1}) for number in range(10)]
+            gevent.joinall(calls, timeout=20)
+            print([call.value.text for call in calls if call.value], flush=True)
+            client.close()
+            os._exit(0)
+        print(os.waitpid(child, 0)[1])
+        client.close()
+        """,
+        strict=False,
+        errors=".*MonkeyPatchWarning.*|",
+    )
+    assert lines == [str([str(number) for number in range(1, 11)]), "0"]
     assert served.gone()

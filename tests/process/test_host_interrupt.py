@@ -1,0 +1,99 @@
+"""Ctrl-C at twenty points of a program's life: from its first instruction to its last."""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.process.conftest import LIMIT, ROOT, Served, environment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sends signals")
+
+POINTS = 20
+SEED = 2026
+#: Says what it is about to do, and whether Ctrl-C reached it where it could be caught.
+PROGRAM = """
+import os, sys
+def now(what): os.write(1, what.encode() + b"\\n")
+now("import")
+import syncline
+now("connect")
+with syncline.connect(os.environ["MCP_SERVER"]) as client:
+    now("call")
+    client.call_tool("slow", {"seconds": 0.2})
+    now("progress")
+    client.call_tool("progress", {"n": 10, "pause": 0.02}, on_progress=lambda *_: None)
+    now("subscribe")
+    with client.subscribe(tools=True) as changes:
+        now("stream")
+        changes.get(0.3)
+        now("unsubscribe")
+    now("close")
+now("connect again")
+client = syncline.connect(os.environ["MCP_SERVER"])
+client.call_tool("echo", {"text": "x"})
+now("exit")
+"""
+
+
+def start(served: Served, file: Path) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    env = environment(served, {"PYTHONPATH": str(ROOT)})
+    return subprocess.Popen([sys.executable, str(file)], env=env, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_at_twenty_points(serve: Callable[..., Served], tmp_path: Path, transport: str) -> None:
+    """No process is left, and nothing is said but KeyboardInterrupt; how long the program takes is measured first."""
+    served = serve(transport)
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    began = time.monotonic()
+    with start(served, file) as whole:
+        assert whole.communicate(timeout=LIMIT)[1] == ""
+    lasts = time.monotonic() - began
+    chance = random.Random(SEED)
+    reached = []
+    for point in range(POINTS):
+        with start(served, file) as process:
+            try:
+                process.wait((point + chance.random()) / POINTS * lasts)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=LIMIT)
+        steps = out.split("\n")[:-1]
+        reached.append(steps[-1] if steps else "start")
+        where = f"point {point}, {reached[-1]}: {process.returncode}, {err}"
+        assert process.returncode == 0 if reached[-1] == "exit" else process.returncode == -signal.SIGINT, where
+        assert re.fullmatch(r"(Traceback .*\n)?KeyboardInterrupt\n|", err, re.DOTALL), where
+        assert not re.search(r"^(?!KeyboardInterrupt)[\w.]*(Error|Exception|Warning)\b", err, re.MULTILINE), where
+        assert served.gone(), where
+    assert len(set(reached)) > 4
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_twice(serve: Callable[..., Served], tmp_path: Path, transport: str) -> None:
+    """The second Ctrl-C comes while the first one closes the client, whose server does not want to end."""
+    served = serve(transport, *(["stubborn"] if transport == "stdio" else []))
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM.replace('"seconds": 0.2', '"seconds": 60'))
+    with start(served, file) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() != "call\n":
+            pass
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == -signal.SIGINT
+    assert err.endswith("KeyboardInterrupt\n")
+    assert served.gone()
