@@ -29,7 +29,7 @@ from syncline.errors import (
     StreamTerminated,
     SubscriptionLimit,
 )
-from syncline.protocol.pace import Backoff, Reconnect
+from syncline.protocol.pace import Attempts, Reconnect
 from syncline.subscriptions import worker
 from syncline.subscriptions.access import Principal
 from syncline.subscriptions.manager import RECONNECT, Subscriptions
@@ -549,7 +549,7 @@ def test_overflow_is_the_cause_that_is_told(server: EventServer, desk: Desks) ->
 
 def test_the_rule() -> None:
     """2.24: three attempts in a row, after 1, 2 and 4 seconds; 2.25: within 90 seconds from the first; 2.28: a reset."""
-    backoff = Backoff(RECONNECT)
+    backoff = Attempts(RECONNECT)
     assert [backoff.next(now, 0.5) for now in (0, 2, 5, 10)] == [1, 2, 4, None]
     backoff.reset()
     assert [backoff.next(now, 0.5) for now in (100, 188, 189)] == [1, 2, None]

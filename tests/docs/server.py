@@ -71,6 +71,7 @@ def example_server() -> FakeServer:
         return "built"
 
     server.resource("file:///report.md", "# Report")
+    server.event("incident.created")
 
     @server.prompt
     def summary(tone: str) -> str:

@@ -1,7 +1,7 @@
 """Every Python example of the documentation runs as it stands.
 
 An example finds `syncline` and an open `client`, and is alone otherwise; whatever URL below `.example` it connects to, the server
-of `server.py` answers. A loop over changes ends when there are none for a moment.
+of `server.py` answers. A loop over changes or events ends when there are none for a moment.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import syncline
 from syncline import client as facade
 from syncline.config import HttpServer, StdioServer, as_server
 from syncline.streams.changes import Changes
+from syncline.streams.event_stream import EventStream
 
 from .server import example_server
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-EVENTS = Changes.events
+EVENTS, GET = Changes.events, EventStream.get
 #: Pages whose examples need more than that, and the tests that run them.
 ELSEWHERE = {
     "docs/testing.md": "unit/testing/test_docs.py",
@@ -52,6 +53,7 @@ def client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[syncline
 
         monkeypatch.setattr(facade, "as_server", found)
         monkeypatch.setattr(Changes, "events", lambda changes, timeout=None: EVENTS(changes, 0.2))
+        monkeypatch.setattr(EventStream, "get", lambda stream, timeout=0.2: GET(stream, timeout))
         with syncline.connect(url) as opened:
             yield opened
 

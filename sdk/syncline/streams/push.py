@@ -38,7 +38,7 @@ ENDING = 2.0
 
 
 class Push:
-    """Keeps one subscription's request open. Its thread is the channel's; between two channels it is one that waits.
+    """Keeps one subscription's request open. Its thread is the channel's, which also makes the next channel.
 
     Args:
         session: What it is sent over.
@@ -149,8 +149,7 @@ class Push:
             self._backoff.reset()
             self._relisted = False
         if taken.ended is not None:
-            channel.close()
-            self._lost(taken.ended, ended=True)
+            self._cut_off(channel, taken.ended, ended=True)
 
     def _room(self, channel: Channel) -> bool:
         """Wait for room, or give the channel up where others share it."""
@@ -163,19 +162,14 @@ class Push:
                 return mailbox.wait_for_room(self._is_over)
             finally:
                 channel.deadline.resume()
-        channel.close()
         heavy = mailbox.weight >= self._session.limits.pending_bytes
         reason = "over Limits.pending_bytes" if heavy else "too many items"
-        self._lost(StreamOverflow(f"{reason} were waiting to be taken"), ended=heavy)
+        self._cut_off(channel, StreamOverflow(f"{reason} were waiting to be taken"), ended=heavy)
         return False
 
-    def _ended(self, reply: Reply) -> None:
-        self._lost(typed(reply.error or ConnectionLost("the server ended the stream"), self._dialect))
-
-    # Between two channels
-
-    def _lost(self, error: SynclineError, *, ended: bool = False) -> None:
-        """The channel has ended, by itself or because the subscription has; see what to do, on a thread that may wait."""
+    def _cut_off(self, channel: Channel, error: SynclineError, *, ended: bool) -> None:
+        """End the channel from within; what follows is for another thread, since this one has to find its way out of it."""
+        channel.close()
         if self._started is not None:
             self._started.put(error)
             return
@@ -183,6 +177,15 @@ class Push:
             if not self.feed.finished:
                 name = f"syncline:{self._session.name}:stream-again"
                 self._between = spawn(name, lambda: self._again(error, ended))
+
+    def _ended(self, reply: Reply) -> None:
+        error = typed(reply.error or ConnectionLost("the server ended the stream"), self._dialect)
+        if self._started is not None:
+            self._started.put(error)
+        else:
+            self._again(error, False)
+
+    # Between two channels
 
     def _again(self, error: SynclineError, ended: bool) -> None:
         """Make it again, as soon as that is due; or end it."""

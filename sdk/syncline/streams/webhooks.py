@@ -24,7 +24,7 @@ from syncline.errors import (
 from syncline.protocol import webhooks
 from syncline.protocol.event_errors import EXTENSION, Verdict, patience, typed, verdict
 from syncline.protocol.occurrences import PREFIX
-from syncline.protocol.pace import Backoff, Reconnect
+from syncline.protocol.pace import Attempts, Reconnect
 from syncline.protocol.webhooks import Gap, Occurrence, Terminated
 
 from .event_stream import EventStream
@@ -105,7 +105,7 @@ class Webhook:
         self._known = False  # to the server, as far as we can tell
         self._looks = 0
         self._due = self._lapse = math.inf
-        self._backoff = Backoff(AGAIN)
+        self._backoff = Attempts(AGAIN)
         self._relisted = False
         self._ended: SynclineError | None = None  # why the server says that it is over
 

@@ -21,7 +21,7 @@ from syncline.errors import (
     SynclineError,
     server_error,
 )
-from syncline.protocol.pace import Backoff
+from syncline.protocol.pace import Attempts
 
 from .frames import ACTIVE, TERMINATED, position
 from .stream import METHOD
@@ -83,7 +83,7 @@ class Worker:
         self._activation = activation
         self._reconnect = reconnect
         self._retire = retire
-        self._backoff = None if reconnect is None else Backoff(reconnect)
+        self._backoff = None if reconnect is None else Attempts(reconnect)
         self._outage: Deadline | None = None
         self._cursor: str | None = None
         self._stream: NotificationStream | None = None

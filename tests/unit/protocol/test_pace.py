@@ -7,33 +7,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syncline.errors import ConfigError
-from syncline.protocol.pace import Backoff, Pulse, Reconnect, poll_wait
+from syncline.protocol.pace import Attempts, Pulse, Reconnect, poll_wait
 
 
 def test_waits_double_up_to_the_most() -> None:
     """E-42."""
-    backoff = Backoff(Reconnect())
+    backoff = Attempts(Reconnect())
     assert [backoff.next(0, 1) for _ in range(7)] == [1, 2, 4, 8, 16, 30, 30]
     backoff.reset()
     assert backoff.next(0, 0.5) == 0.5
 
 
 def test_the_server_may_ask_for_more() -> None:
-    assert Backoff(Reconnect()).next(0, 1, 12.0) == 12.0
+    assert Attempts(Reconnect()).next(0, 1, 12.0) == 12.0
 
 
 def test_tries_and_time_can_be_limited() -> None:
     """Three tries after 1, 2 and 4 s, all of it within 90 s."""
     policy = Reconnect(jitter=False, tries=3, budget=90)
-    backoff = Backoff(policy)
+    backoff = Attempts(policy)
     assert [backoff.next(now, 0) for now in (0, 1, 3, 7)] == [1, 2, 4, None]
-    backoff = Backoff(policy)
+    backoff = Attempts(policy)
     assert [backoff.next(now, 0) for now in (0, 89)] == [1, None]
 
 
 @given(st.integers(1, 200), st.floats(0, 1))
 def test_waits_stay_within_bounds(times: int, chance: float) -> None:
-    backoff = Backoff(Reconnect(1.0, 60.0))
+    backoff = Attempts(Reconnect(1.0, 60.0))
     assert all(0 <= (backoff.next(turn, chance) or 0.0) <= 60 for turn in range(times))
 
 
