@@ -73,7 +73,8 @@ class Push:
         self._started: ReplySlot[SynclineError | bool] | None = ReplySlot()
         self._over = CancelToken()
         self._generation = 0
-        self._lock = new_lock()  # which channel is the present one
+        self._lock = new_lock()  # which channel is the present one, by number: what others still bring is late
+        self._turn = 0
         self._channel: Channel | None = None
         self._between: Thread | None = None
 
@@ -117,6 +118,7 @@ class Push:
         """Make a channel, unless it is over."""
         with self._lock:
             self._generation = self._session.recovery.generation
+            self._turn = turn = self._turn + 1
             if not self._over.cancelled:
                 self._channel = Channel(
                     self._session.connection,
@@ -124,19 +126,17 @@ class Push:
                     self.feed.request(self._max_age_ms),
                     meta=self._meta,
                     extensions={EXTENSION: {}},
-                    on_notice=self._notice,
-                    on_end=self._ended,
+                    on_notice=lambda notice: self._notice(turn, notice),
+                    on_end=lambda reply: self._ended(turn, reply),
                     silence=silence,
                 )
 
     # On the channel's thread
 
-    def _notice(self, notice: Notification) -> None:
+    def _notice(self, turn: int, notice: Notification) -> None:
         with self._lock:
-            channel = self._channel
-        assert channel is not None
-        mine = notice.method.startswith(PREFIX)
-        if not mine or self._is_over() or not self._room(channel):
+            channel = self._channel if turn == self._turn else None
+        if channel is None or not notice.method.startswith(PREFIX) or self._is_over() or not self._room(channel):
             return
         taken = self.feed.frame(notice.method, notice.params)
         self._pulse.frame(time.monotonic(), heartbeat=notice.method == PREFIX + "heartbeat")
@@ -174,11 +174,15 @@ class Push:
             self._started.put(error)
             return
         with self._lock:
+            self._turn += 1
             if not self.feed.finished:
                 name = f"syncline:{self._session.name}:stream-again"
                 self._between = spawn(name, lambda: self._again(error, ended))
 
-    def _ended(self, reply: Reply) -> None:
+    def _ended(self, turn: int, reply: Reply) -> None:
+        with self._lock:
+            if turn != self._turn:
+                return
         error = typed(reply.error or ConnectionLost("the server ended the stream"), self._dialect)
         if self._started is not None:
             self._started.put(error)
