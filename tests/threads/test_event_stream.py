@@ -724,6 +724,29 @@ def test_polling_pauses_while_nobody_takes(polling: Setting) -> None:
         assert take_events(stream, 1) == numbered(0)
 
 
+def test_a_poll_that_hangs_holds_up_no_other_and_no_close(polling: Setting) -> None:
+    stuck, other = polling.events.subscribe("a.b"), polling.events.subscribe("a.b", {"n": 1})
+    polling.source.fault("silence", "a.b")
+    polling.server.wait_until(lambda: polling.source.faulted["silence"] == 1)
+    polling.source.emit("a.b", {"n": 1})
+    assert take_events(other, 1) == numbered(0)
+    stuck.close()
+    assert [item.kind for item in stuck] == []
+    other.close()
+
+
+def test_an_error_that_is_kept_keeps_nothing_else(polling: Setting) -> None:
+    """No frames, on which sockets and buffers hang."""
+    with polling.events.subscribe("a.b") as stream:
+        polling.source.fault("reset", "a.b")
+        assert states([take(stream) for _ in range(3)]) == ["active", "reconnecting", "active"]
+        error: BaseException | None = stream.last_error
+        assert error is not None
+        while error is not None:
+            assert error.__traceback__ is None
+            error = error.__cause__ or error.__context__
+
+
 def test_polls_share_their_threads(polling: Setting) -> None:
     streams = [polling.events.subscribe("a.b", {"n": number}) for number in range(20)]
     for number in range(20):

@@ -153,7 +153,9 @@ class Feed:
 
     def _change(self, state: StreamState, error: SynclineError | None = None) -> None:
         """Requires the lock."""
-        self.last_error = error or self.last_error
+        if error is not None:
+            self.last_error = error
+            _let_go(error)
         if state != self.state and not self.finished:
             self.state = state
             self.mailbox.put(StateChange(state, error))
@@ -189,6 +191,18 @@ class Feed:
                     self._seen = seen + self._seen
                 raise
             self._saved = cursor
+
+
+def _let_go(error: BaseException) -> None:
+    """An error that is kept must not keep the frames that it came through: sockets and buffers hang on them."""
+    left: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            each.__traceback__ = None
+            left += [each.__cause__, each.__context__]
 
 
 def _final(error: SynclineError, key: SubscriptionKey) -> SynclineError:
