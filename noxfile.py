@@ -14,7 +14,7 @@ nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False
 nox.options.reuse_venv = "yes"
 nox.options.sessions = [
-    "lint", "imports", "typing", "generate_check", "build", "tests", "coverage", "peers", "conformance", "totals",
+    "lint", "imports", "typing", "generate_check", "build", "tests", "coverage", "peers", "process", "conformance", "soak", "totals",
 ]  # fmt: skip
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
@@ -85,7 +85,7 @@ def coverage(session: nox.Session) -> None:
 @nox.session
 def typing(session: nox.Session) -> None:
     """Types, by mypy strict and pyright, over everything."""
-    session.install("-e", ".[cli]", *group("typing", "test", "codegen", "peers"), "nox")
+    session.install("-e", ".[cli]", *group("typing", "test", "codegen", "peers", "process"), "nox")
     session.run("mypy")
     session.run("pyright")
 
@@ -147,6 +147,20 @@ def peers(session: nox.Session) -> None:
     session.run(str(python / "bin" / "python"), "-m", "pip", "install", "--quiet", *group("peers"), external=True)
     session.env.update(SYNCLINE_PEERS_NPM=str(programs), SYNCLINE_PEERS_PYTHON=str(python / "bin" / "python"))
     pytest(session, "-m", "peers", "tests/peers", name="peers")
+
+
+@nox.session
+def process(session: nox.Session) -> None:
+    """The client inside Celery, gunicorn, Jupyter and at Ctrl-C; ends with a table."""
+    session.install(".[cli]", *group("test", "process"))
+    pytest(session, "-m", "process", "tests/process", name="process")
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """264 subscriptions and a server that misbehaves, for a minute: nothing is lost, doubled or leaked."""
+    session.install(".")
+    session.run("python", "-m", "tools.soak", *(session.posargs or ("--seconds", "60", "--seed", "1")))
 
 
 @nox.session

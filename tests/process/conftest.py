@@ -26,10 +26,6 @@ DOCUMENT = ROOT / "docs" / "threads-and-processes.md"
 LIMIT = 60.0
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "process: runs a host program that needs packages of its own, or takes long")
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [
         report

@@ -133,11 +133,15 @@ def test_one_that_is_not_read_takes_down_only_itself(meet: Meet) -> None:
     client, partner = meet("2026-07-28")
     gate = threading.Event()
     ends: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+
+    def hold(_: Notification) -> None:
+        gate.wait(SOON)
+
     stuck = Channel(
         client._session.connection,
         "acme/listen",
         {},
-        on_notice=lambda _: gate.wait(SOON) and None,  # type: ignore[func-returns-value, return-value]
+        on_notice=hold,
         on_end=ends.put,
         waiting=10,
     )

@@ -97,7 +97,12 @@ class EventSource:
         topic = self.topic(name, arguments)
         with topic.changed:
             number = len(topic.log)
-            event: Json = {"eventId": f"e{number}", "name": name, "timestamp": "2026-11-03T10:11:12Z", "data": data or {}}
+            event: Json = {
+                "eventId": f"e{number}",
+                "name": name,
+                "timestamp": "2026-11-03T10:11:12Z",
+                "data": data or {},
+            }
             topic.log.append(event)
             topic.changed.notify_all()
         return f"e{number}"

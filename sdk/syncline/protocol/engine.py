@@ -47,9 +47,7 @@ class Call(Generic[Owner]):
 
 
 #: An event, with the call that it concerns where it concerns one.
-Happening = tuple[
-    Reply | Progress | Notification | ServerRequest | Withdrawn | Tolerated, Union["Call[Owner]", None]
-]
+Happening = tuple[Reply | Progress | Notification | ServerRequest | Withdrawn | Tolerated, Union["Call[Owner]", None]]
 
 
 class Engine(Generic[Owner]):

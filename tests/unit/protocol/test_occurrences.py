@@ -234,7 +234,7 @@ def test_a_poll_without_events_is_an_error(events: object) -> None:
 # Any frames
 
 cursors = st.one_of(st.none(), st.integers(0, 9).map(str), st.just(7))
-params = st.fixed_dictionaries(
+params: st.SearchStrategy[dict[str, object]] = st.fixed_dictionaries(
     {},
     optional={
         "cursor": cursors,
