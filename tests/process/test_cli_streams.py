@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import termios
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -19,8 +20,8 @@ from typing import IO, Any
 
 import pytest
 
+from syncline.testing import Call, FakeServer
 from tests.fixtures.processes import alive, eventually
-from tools.fakeserver.catalogue import Call
 from tools.fakeserver.events import EventServer, EventSource
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange
@@ -312,68 +313,92 @@ def test_nobody_reads_on(event_server: EventServer) -> None:
 FORM = {"type": "object", "properties": {"city": {"type": "string", "default": "Oslo"}}}
 
 
-@pytest.fixture
-def asking(http_server: Callable[..., McpHttpServer]) -> McpHttpServer:
-    """A server whose tool asks a person something."""
-    server = http_server(versions=["2026-07-28"])
+@pytest.fixture(params=["2025-11-25", "2026-07-28"])
+def asking(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server whose tool asks a person something."""
+    server = FakeServer(versions=[request.param])
 
-    def ask(call: Call) -> object:
-        answers = call.params.get("inputResponses")
-        if answers is None:
-            question = {"method": "elicitation/create", "params": {"message": "Where to?", "requestedSchema": FORM}}
-            return {"resultType": "input_required", "inputRequests": {"k": question}}
-        return {"content": [{"type": "text", "text": json.dumps(answers["k"])}]}
+    @server.tool
+    def travel(call: Call) -> str:
+        return json.dumps(call.elicit("Where to?", FORM))
 
-    server.tool("travel", ask)
-    return server
+    with server, server.http() as url:
+        yield url
 
 
-def at_a_terminal(command: list[str], *dialogue: tuple[str, str]) -> tuple[int, str]:
-    """Run a command at a terminal; when this is shown, type that. The status, and all that was shown."""
-    keyboard, terminal = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
-    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment) as process:
+class AtTerminal:
+    """A command with a person at its terminal."""
+
+    def __init__(self, *command: str) -> None:
+        self.person, terminal = pty.openpty()
+        self.modes = termios.tcgetattr(self.person)
+        environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+        self.process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment)
         os.close(terminal)
-        shown = ""
-        pending = list(dialogue)
-        while piece := read_terminal(keyboard):
-            shown += piece
-            if pending and pending[0][0] in shown:
-                os.write(keyboard, pending.pop(0)[1].encode())
-    os.close(keyboard)
-    assert not pending, shown
-    return process.returncode, shown
+        self.shown = ""
 
+    def __enter__(self) -> AtTerminal:
+        return self
 
-def read_terminal(descriptor: int) -> str:
-    try:
-        return os.read(descriptor, 65_536).decode(errors="replace")
-    except OSError:  # how Linux says that the other side is closed
-        return ""
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.person)
+
+    def when(self, shown: str, typed: str = "") -> None:
+        """Wait until this is shown, then type that."""
+        while shown not in self.shown:
+            assert self._read(), self.shown
+        os.write(self.person, typed.encode())
+
+    def end(self) -> int:
+        """The exit status, once all has been shown."""
+        while self._read():
+            pass
+        return self.process.wait(SOON)
+
+    def _read(self) -> bool:
+        try:
+            piece = os.read(self.person, 65_536)
+        except OSError:  # how Linux says that the other side is closed
+            return False
+        self.shown += piece.decode(errors="replace")
+        return bool(piece)
 
 
 @pytest.mark.parametrize(
     ("dialogue", "answer"),
     [
         (
-            (("city (optional) [Oslo]: ", "Rome\n"), ("Send this?", "\n")),
+            [("city (optional) [Oslo]: ", "Rome\n"), ("Send this?", "\n")],
             {"action": "accept", "content": {"city": "Rome"}},
         ),
-        ((("city", "!decline\n"),), {"action": "decline"}),
-        ((("city", "\x03"),), {"action": "cancel"}),
+        ([("city", "!decline\n")], {"action": "decline"}),
+        ([("city", "\x03")], {"action": "cancel"}),
     ],
     ids=["accept", "decline", "ctrl-c"],
 )
-def test_call_asks_the_person_at_the_terminal(
-    asking: McpHttpServer, dialogue: tuple[tuple[str, str], ...], answer: object
-) -> None:
-    status, shown = at_a_terminal([PROGRAM, "call", asking.url, "travel"], *dialogue)
-    assert status == 0
-    assert "asks:\r\n  Where to?" in shown
-    assert json.dumps(answer) in shown
+def test_call_asks_the_person_at_the_terminal(asking: str, dialogue: list[tuple[str, str]], answer: object) -> None:
+    with AtTerminal(PROGRAM, "call", asking, "travel") as terminal:
+        for shown, typed in dialogue:
+            terminal.when(shown, typed)
+        assert terminal.end() == 0
+        assert termios.tcgetattr(terminal.person) == terminal.modes
+    assert "asks:\r\n  Where to?" in terminal.shown
+    assert json.dumps(answer) in terminal.shown
 
 
-def test_without_a_terminal_nobody_is_asked(asking: McpHttpServer) -> None:
-    ran = syncline("call", asking.url, "travel")
-    assert ran.returncode == 5
-    assert objects(ran.stderr)[-1]["error"]["code"] == "input_required"
+def test_an_interrupt_from_elsewhere_ends_it_while_a_person_is_asked(asking: str) -> None:
+    """Whichever thread asks; the terminal is left as it was."""
+    with AtTerminal(PROGRAM, "call", asking, "travel") as terminal:
+        terminal.when("city", "half an ans")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == 130
+        assert termios.tcgetattr(terminal.person) == terminal.modes
+    assert "Fatal Python error" not in terminal.shown
+
+
+def test_without_a_terminal_nobody_is_asked(asking: str) -> None:
+    ran = syncline("call", asking, "travel")
+    assert (ran.returncode, ran.stdout) == (5, "")
+    assert "elicitation/create" in objects(ran.stderr)[-1]["error"]["message"]
