@@ -333,11 +333,11 @@ def test_a_slow_consumer_slows_the_server_down_and_loses_nothing(
     meeting: Meeting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """E-43: the watchdog stands still while there is no room, so the stream is the same one after that."""
-    monkeypatch.setattr("syncline.streams.push.Pulse", lambda: Pulse(0.6))
+    monkeypatch.setattr("syncline.streams.push.Pulse", lambda: Pulse(1.5))
     setting = meeting(source=EventSource(heartbeat=0.1))
     with setting.events.stream("a.b", waiting=3) as stream:
         setting.emit(100)
-        assert not threading.Event().wait(1.2)
+        assert not threading.Event().wait(2.5)
         assert take_events(stream, 100) == numbered(*range(100))
     assert setting.source.topic("a.b").opened == 1
 
