@@ -77,7 +77,9 @@ class Channel:
 
     def close(self, timeout: float = ENDING) -> None:
         """End it: nothing is handed on any more, the server is told. From any thread; waits for the thread a little."""
-        if self._connection.forsake(self._call, self._message):
+        try:
+            self._connection.forsake(self._call, self._message)
+        finally:  # Ctrl-C included: nobody else will tell the thread
             self._slot.put(None)
         join([self._thread], Deadline(timeout))
 

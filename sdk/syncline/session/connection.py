@@ -255,8 +255,10 @@ class Connection:
         with self.lock:
             ours = self.engine.abandon(call)
         if ours:
-            self._cancel(call)
-            self.transport.abandon(message)
+            try:
+                self._cancel(call)
+            finally:
+                self.transport.abandon(message)
         return ours
 
     def notify(
