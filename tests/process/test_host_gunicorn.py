@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.fixtures.processes import eventually
 from tests.process.conftest import LIMIT, Served, environment, example
 
 pytestmark = pytest.mark.process
@@ -30,11 +31,17 @@ import views
 urlpatterns = [path("add/<int:a>/<int:b>", views.add)]
 application = get_wsgi_application()
 """
+#: Tells which workers are ready: one that is still starting does not hear that it is to end.
+CONFIGURATION = """
+def post_worker_init(worker):
+    open(f"ready.{worker.pid}", "w").close()
+"""
 
 
 @contextmanager
 def gunicorn(folder: Path, served: Served, application: str, *options: str) -> Iterator[str]:
     """A running server, its URL; the socket listens before it starts, so nobody waits for it in vain."""
+    (folder / "gunicorn.conf.py").write_text(CONFIGURATION)
     with socket.create_server(("127.0.0.1", 0)) as listening, (folder / "gunicorn.log").open("w") as log:
         words = [sys.executable, "-m", "gunicorn", application, "--bind", f"fd://{listening.fileno()}", *options]
         process = subprocess.Popen(
@@ -44,6 +51,7 @@ def gunicorn(folder: Path, served: Served, application: str, *options: str) -> I
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         try:
             yield url
+            assert eventually(lambda: len(list(folder.glob("ready.*"))) == 2, LIMIT)
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
         finally:

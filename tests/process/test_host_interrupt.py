@@ -15,7 +15,10 @@ import pytest
 
 from tests.process.conftest import LIMIT, ROOT, Served, environment
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sends signals")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sends signals"),
+]
 
 POINTS = 20
 SEED = 2026
@@ -72,9 +75,16 @@ def test_at_twenty_points(serve: Callable[..., Served], tmp_path: Path, transpor
         steps = out.split("\n")[:-1]
         reached.append(steps[-1] if steps else "start")
         where = f"point {point}, {reached[-1]}: {process.returncode}, {err}"
-        assert process.returncode == 0 if reached[-1] == "exit" else process.returncode == -signal.SIGINT, where
-        assert re.fullmatch(r"(Traceback .*\n)?KeyboardInterrupt\n|", err, re.DOTALL), where
-        assert not re.search(r"^(?!KeyboardInterrupt)[\w.]*(Error|Exception|Warning)\b", err, re.MULTILINE), where
+        if reached[-1] != "start":  # before its first line it is Python's own
+            # Neither exit hooks nor finalizers can pass an interrupt on: Python tells of it, or not, and goes on.
+            dropped = reached[-1] == "exit" or err.startswith("Exception ignored in")
+            assert process.returncode == -signal.SIGINT or (dropped and process.returncode == 0), where
+            assert re.fullmatch(r"((Traceback|Exception ignored in) .*\n)?KeyboardInterrupt(: )?\n|", err, re.DOTALL), (
+                where
+            )
+            assert err or dropped, where
+            others = r"^(?!KeyboardInterrupt|Exception ignored)[\w.]*(Error|Exception|Warning)\b"
+            assert not re.search(others, err, re.MULTILINE), where
         assert served.gone(), where
     assert len(set(reached)) > 4
 
