@@ -391,7 +391,7 @@ def test_call_asks_the_person_at_the_terminal(asking: str, dialogue: list[tuple[
 def test_an_interrupt_from_elsewhere_ends_it_while_a_person_is_asked(asking: str) -> None:
     """Whichever thread asks; the terminal is left as it was."""
     with AtTerminal(PROGRAM, "call", asking, "travel") as terminal:
-        terminal.when("city", "half an ans")
+        terminal.when("city", "half a line")
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.end() == 130
         assert termios.tcgetattr(terminal.person) == terminal.modes
