@@ -51,8 +51,10 @@ class Running:
         return json.loads(self._out.get(timeout=SOON))
 
     def told(self) -> Any:
-        """The next object on standard error."""
-        return json.loads(self._err.get(timeout=SOON))
+        """The next object on standard error; what is logged comes there as well."""
+        while not (line := self._err.get(timeout=SOON)).startswith("{"):
+            pass
+        return json.loads(line)
 
     def until(self, state: str) -> Any:
         """Wait until this state is told."""
