@@ -181,7 +181,8 @@ class Webhook:
         raw = self._request(SUBSCRIBE, params, deadline)
         answer = cast("SubscribeEventsResult", self._session.lift(SUBSCRIBE, raw))
         now = self._clock()
-        date = getattr(self._session.connection.transport, "date", (None, 0.0))  # HTTP only
+        transport = self._session.connection.transport
+        date: tuple[str | None, float] = getattr(transport, "date", (None, 0.0))  # HTTP only
         granted = webhooks.grant(answer.refresh_before, now + webhooks.skew(*date))
         self._lapse = math.inf if granted is None else now + granted
         self._due = now + webhooks.refresh_after(granted, random.random())
