@@ -65,8 +65,8 @@ class Served:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """Makes servers: ``serve("stdio", *options)`` or ``serve("http")``; see ``tests/process/server.py``."""
+def offer(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Makes servers: ``offer("stdio", *options)`` or ``offer("http")``; see ``tests/process/server.py``."""
     with ExitStack() as stack:
 
         def make(transport: str, *options: str) -> Served:
@@ -79,10 +79,8 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
             return Served(shlex.join(words), None, pids)
 
         yield make
-        if pids := tmp_path / "pids":
-            for pid in map(int, pids.read_text().split() if pids.exists() else ()):
-                if alive(pid):
-                    os.kill(pid, signal.SIGKILL)
+        for pid in filter(alive, Served("", None, tmp_path / "pids").started()):
+            os.kill(pid, signal.SIGKILL)
 
 
 def environment(served: Served, more: Mapping[str, str] | None = None) -> dict[str, str]:

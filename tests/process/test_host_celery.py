@@ -78,8 +78,8 @@ def ask(run: Run, served: Served, program: str) -> list[str]:
 
 @pytest.mark.parametrize("serializer", ["json", "pickle"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_client_made_by_each_process(run: Run, serve: Serve, tmp_path: Path, transport: str, serializer: str) -> None:
-    served = serve(transport)
+def test_a_client_made_by_each_process(run: Run, offer: Serve, tmp_path: Path, transport: str, serializer: str) -> None:
+    served = offer(transport)
     with worker(tmp_path, served, example("tasks.py"), serializer):
         lines = ask(
             run,
@@ -100,9 +100,9 @@ def test_a_client_made_by_each_process(run: Run, serve: Serve, tmp_path: Path, t
 
 
 @pytest.mark.parametrize("serializer", ["json", "pickle"])
-def test_the_parents_client_is_refused(run: Run, serve: Serve, tmp_path: Path, serializer: str) -> None:
+def test_the_parents_client_is_refused(run: Run, offer: Serve, tmp_path: Path, serializer: str) -> None:
     """B103."""
-    served = serve("stdio")
+    served = offer("stdio")
     with worker(tmp_path, served, INHERITED.replace("RESTART", "0"), serializer):
         lines = ask(
             run,
@@ -120,8 +120,8 @@ def test_the_parents_client_is_refused(run: Run, serve: Serve, tmp_path: Path, s
     assert served.gone()
 
 
-def test_the_parents_client_reconnects_by_its_policy(run: Run, serve: Serve, tmp_path: Path) -> None:
-    served = serve("http")
+def test_the_parents_client_reconnects_by_its_policy(run: Run, offer: Serve, tmp_path: Path) -> None:
+    served = offer("http")
     with worker(tmp_path, served, INHERITED.replace("RESTART", "1")):
         lines = ask(
             run,

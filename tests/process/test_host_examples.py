@@ -28,8 +28,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
     ],
 )
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_the_example(serve: Callable[..., Served], tmp_path: Path, transport: str, name: str, shown: list[int]) -> None:
-    served = serve(transport)
+def test_the_example(offer: Callable[..., Served], tmp_path: Path, transport: str, name: str, shown: list[int]) -> None:
+    served = offer(transport)
     file = tmp_path / name
     file.write_text(example(name))
     done = subprocess.run(

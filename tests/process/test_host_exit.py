@@ -19,9 +19,9 @@ MODERN, LEGACY = "2026-07-28", "2025-11-25"
 
 @pytest.mark.parametrize("holder", ["kept = client", "client.itself = client; del client"], ids=["global", "cycle"])
 @BOTH
-def test_a_client_that_is_never_closed(run: Run, serve: Serve, transport: str, holder: str) -> None:
+def test_a_client_that_is_never_closed(run: Run, offer: Serve, transport: str, holder: str) -> None:
     """B100."""
-    served = serve(transport)
+    served = offer(transport)
     assert run(
         served,
         f"""
@@ -36,9 +36,9 @@ def test_a_client_that_is_never_closed(run: Run, serve: Serve, transport: str, h
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_servers_that_do_not_want_to_end(run: Run, serve: Serve, count: int) -> None:
+def test_servers_that_do_not_want_to_end(run: Run, offer: Serve, count: int) -> None:
     """Two seconds in total, however many there are."""
-    served = serve("stdio", "stubborn")
+    served = offer("stdio", "stubborn")
     [began] = run(
         served,
         f"""
@@ -53,9 +53,9 @@ def test_servers_that_do_not_want_to_end(run: Run, serve: Serve, count: int) -> 
 
 
 @BOTH
-def test_a_call_that_waits_on_another_thread(run: Run, serve: Serve, transport: str) -> None:
+def test_a_call_that_waits_on_another_thread(run: Run, offer: Serve, transport: str) -> None:
     """B102."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         """
@@ -78,9 +78,9 @@ def test_a_call_that_waits_on_another_thread(run: Run, serve: Serve, transport: 
 
 
 @pytest.mark.parametrize("revision", [MODERN, LEGACY])
-def test_a_handler_that_waits_for_a_person(run: Run, serve: Serve, revision: str) -> None:
+def test_a_handler_that_waits_for_a_person(run: Run, offer: Serve, revision: str) -> None:
     """B102, B109."""
-    served = serve("stdio")
+    served = offer("stdio")
     assert run(
         served,
         f"""
@@ -102,8 +102,8 @@ def test_a_handler_that_waits_for_a_person(run: Run, serve: Serve, revision: str
 
 @pytest.mark.parametrize("use", ["kept = changes", "changes.run_in_thread(print)"], ids=["held", "thread"])
 @BOTH
-def test_a_change_stream_that_is_open(run: Run, serve: Serve, transport: str, use: str) -> None:
-    served = serve(transport)
+def test_a_change_stream_that_is_open(run: Run, offer: Serve, transport: str, use: str) -> None:
+    served = offer(transport)
     assert run(
         served,
         f"""
@@ -117,8 +117,8 @@ def test_a_change_stream_that_is_open(run: Run, serve: Serve, transport: str, us
 
 
 @BOTH
-def test_whoever_forgets_to_close_is_told(run: Run, serve: Serve, transport: str) -> None:
-    served = serve(transport)
+def test_whoever_forgets_to_close_is_told(run: Run, offer: Serve, transport: str) -> None:
+    served = offer(transport)
     lines = run(
         served,
         """
@@ -141,8 +141,8 @@ def served_name(served: Served) -> str:
 
 
 @BOTH
-def test_many_threads_use_one_client(run: Run, serve: Serve, transport: str) -> None:
-    served = serve(transport)
+def test_many_threads_use_one_client(run: Run, offer: Serve, transport: str) -> None:
+    served = offer(transport)
     assert run(
         served,
         """

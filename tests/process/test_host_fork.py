@@ -30,9 +30,9 @@ def forked(work):
 
 @ERAS
 @BOTH
-def test_a_child_is_refused_and_the_parent_goes_on(run: Run, serve: Serve, transport: str, revision: str) -> None:
+def test_a_child_is_refused_and_the_parent_goes_on(run: Run, offer: Serve, transport: str, revision: str) -> None:
     """B103."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         f"""
@@ -54,9 +54,9 @@ def test_a_child_is_refused_and_the_parent_goes_on(run: Run, serve: Serve, trans
 
 @ERAS
 @BOTH
-def test_a_child_makes_a_connection_of_its_own(run: Run, serve: Serve, transport: str, revision: str) -> None:
+def test_a_child_makes_a_connection_of_its_own(run: Run, offer: Serve, transport: str, revision: str) -> None:
     """Made anew, or in the place of the inherited one."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         f"""
@@ -83,8 +83,8 @@ def test_a_child_makes_a_connection_of_its_own(run: Run, serve: Serve, transport
 
 
 @BOTH
-def test_the_policy_lets_a_child_reconnect_by_itself(run: Run, serve: Serve, transport: str) -> None:
-    served = serve(transport)
+def test_the_policy_lets_a_child_reconnect_by_itself(run: Run, offer: Serve, transport: str) -> None:
+    served = offer(transport)
     assert run(
         served,
         """
@@ -101,8 +101,8 @@ def test_the_policy_lets_a_child_reconnect_by_itself(run: Run, serve: Serve, tra
 @pytest.mark.parametrize(
     ("transport", "revision"), [("stdio", "2026-07-28"), ("stdio", "2025-11-25"), ("http", "2026-07-28")]
 )
-def test_a_change_stream_in_a_child_says_so(run: Run, serve: Serve, transport: str, revision: str) -> None:
-    served = serve(transport)
+def test_a_change_stream_in_a_child_says_so(run: Run, offer: Serve, transport: str, revision: str) -> None:
+    served = offer(transport)
     lines = run(
         served,
         f"""
@@ -124,9 +124,9 @@ def test_a_change_stream_in_a_child_says_so(run: Run, serve: Serve, transport: s
 
 
 @BOTH
-def test_forks_while_many_threads_call(run: Run, serve: Serve, transport: str) -> None:
+def test_forks_while_many_threads_call(run: Run, offer: Serve, transport: str) -> None:
     """Whatever lock a vanished thread held, the child is not stuck with it."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         """
@@ -172,9 +172,9 @@ def test_forks_while_many_threads_call(run: Run, serve: Serve, transport: str) -
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @BOTH
-def test_multiprocessing(run: Run, serve: Serve, transport: str, method: str) -> None:
+def test_multiprocessing(run: Run, offer: Serve, transport: str, method: str) -> None:
     """A pool whose tasks use the parent's client where there is one, and one made by each worker."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         f"""
@@ -215,9 +215,9 @@ def test_multiprocessing(run: Run, serve: Serve, transport: str, method: str) ->
     assert served.gone()
 
 
-def test_a_client_cannot_be_sent_to_another_process(run: Run, serve: Serve) -> None:
+def test_a_client_cannot_be_sent_to_another_process(run: Run, offer: Serve) -> None:
     assert run(
-        serve("http"),
+        offer("http"),
         """
         import pickle
         with syncline.connect(SERVER) as client:

@@ -45,16 +45,16 @@ ticker.kill()
     "sigchld", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_DFL)"], ids=["", "reset"]
 )
 @BOTH
-def test_patched_first(run: Run, serve: Serve, transport: str, sigchld: str) -> None:
+def test_patched_first(run: Run, offer: Serve, transport: str, sigchld: str) -> None:
     """B105, B106."""
-    served = serve(transport)
+    served = offer(transport)
     assert run(served, sigchld + CALLS, first=FIRST, strict=False) == ["True True"]
     assert served.gone()
 
 
 @BOTH
-def test_a_change_stream_in_a_greenlet(run: Run, serve: Serve, transport: str) -> None:
-    served = serve(transport)
+def test_a_change_stream_in_a_greenlet(run: Run, offer: Serve, transport: str) -> None:
+    served = offer(transport)
     lines = run(
         served,
         """
@@ -78,9 +78,9 @@ def test_a_change_stream_in_a_greenlet(run: Run, serve: Serve, transport: str) -
 
 
 @BOTH
-def test_a_timeout_of_gevent_ends_a_call(run: Run, serve: Serve, transport: str) -> None:
+def test_a_timeout_of_gevent_ends_a_call(run: Run, offer: Serve, transport: str) -> None:
     """It is thrown into the wait like Ctrl-C, and the connection goes on."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         """
@@ -100,8 +100,8 @@ def test_a_timeout_of_gevent_ends_a_call(run: Run, serve: Serve, transport: str)
 
 
 @BOTH
-def test_left_open_at_exit(run: Run, serve: Serve, transport: str) -> None:
-    served = serve(transport)
+def test_left_open_at_exit(run: Run, offer: Serve, transport: str) -> None:
+    served = offer(transport)
     program = """
         client = syncline.connect(SERVER)
         changes = client.subscribe(tools=True)
@@ -114,16 +114,16 @@ def test_left_open_at_exit(run: Run, serve: Serve, transport: str) -> None:
 
 
 @BOTH
-def test_patched_late(run: Run, serve: Serve, transport: str) -> None:
+def test_patched_late(run: Run, offer: Serve, transport: str) -> None:
     """B106: after the import of syncline but before anything is opened: all of it still waits through gevent."""
-    served = serve(transport)
+    served = offer(transport)
     assert run(served, CALLS, first=LATE, strict=False, errors=".*MonkeyPatchWarning.*|") == ["True True"]
     assert served.gone()
 
 
 @BOTH
-def test_a_fork_under_gevent(run: Run, serve: Serve, transport: str) -> None:
-    served = serve(transport)
+def test_a_fork_under_gevent(run: Run, offer: Serve, transport: str) -> None:
+    served = offer(transport)
     lines = run(
         served,
         """
@@ -157,9 +157,9 @@ def test_a_fork_under_gevent(run: Run, serve: Serve, transport: str) -> None:
 
 
 @BOTH
-def test_patched_in_a_child_that_inherits_a_client(run: Run, serve: Serve, transport: str) -> None:
+def test_patched_in_a_child_that_inherits_a_client(run: Run, offer: Serve, transport: str) -> None:
     """As gunicorn's gevent workers do with --preload: locks from before the patch would stop all greenlets."""
-    served = serve(transport)
+    served = offer(transport)
     lines = run(
         served,
         """

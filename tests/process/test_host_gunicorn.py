@@ -65,7 +65,7 @@ def gunicorn(folder: Path, served: Served, application: str, *options: str) -> I
 @pytest.mark.parametrize("kind", ["sync", "gthread", "gevent"])
 @pytest.mark.parametrize("framework", ["flask", "django"])
 def test_a_view(
-    serve: Callable[..., Served],
+    offer: Callable[..., Served],
     tmp_path: Path,
     framework: str,
     kind: str,
@@ -73,7 +73,7 @@ def test_a_view(
     transport: str,
 ) -> None:
     """B103, B105, B106: sixteen requests at once, each answered with its own result."""
-    served = serve(transport)
+    served = offer(transport)
     if framework == "flask":
         (tmp_path / "web.py").write_text(example("web.py"))
     else:

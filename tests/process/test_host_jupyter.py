@@ -40,9 +40,9 @@ finally:
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_cells(run: Run, serve: Callable[..., Served], transport: str) -> None:
+def test_cells(run: Run, offer: Callable[..., Served], transport: str) -> None:
     """Connect, call, interrupt a call, go on; at last the kernel ends with the client open."""
-    served = serve(transport)
+    served = offer(transport)
     cells = [
         (example("cell.py"), False),
         ('print("waiting", flush=True); client.call_tool("slow", {"seconds": 60})', True),
