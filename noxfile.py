@@ -151,9 +151,9 @@ def peers(session: nox.Session) -> None:
 
 @nox.session
 def process(session: nox.Session) -> None:
-    """The client inside Celery, gunicorn, Jupyter and at Ctrl-C; ends with a table."""
+    """The client in real programs: exit, fork, gevent, Celery, gunicorn, Jupyter, Ctrl-C; ends with a table."""
     session.install(".[cli]", *group("test", "process"))
-    pytest(session, "-m", "process", "tests/process", name="process")
+    pytest(session, "-m", "", "tests/process", name="process")  # those that need no package of their own, too
 
 
 @nox.session
