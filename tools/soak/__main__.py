@@ -177,6 +177,10 @@ def report(
         )
         print(f"{kind.rpartition('.')[2]} {len(each):<6}".ljust(14) + "".join(f"{value:>12,}" for value in row))
         failed = failed or bool(missing or doubled)
+        for one in each:
+            if one.next != told["sent"][kind][one.number]:
+                where = f"{one.next} of {told['sent'][kind][one.number]}"
+                print(f"  {kind} {one.number}: {where}, {one.stream.state}, {one.stream.last_error}")
     third = gauge.memory[len(gauge.memory) // 3 :]
     growth = third[-1] - third[0]
     failed = failed or growth > GROWTH or unread in ("terminated", "closed")

@@ -65,6 +65,8 @@ class Chaos:
         name, number = self._chance.choice(self._names)
         table = STREAM_FAULTS if name == PUSHED else POLL_FAULTS
         kind = self._chance.choices(list(table), list(table.values()))[0]
+        if self._source.topic(name, {"n": number}).faults:
+            return  # one at a time: a poll that finds one each time is made once a minute, and would never find the last
         if kind != "silence" or time.monotonic() < self._end - LAST_SILENCE:
             self._source.fault(kind, name, {"n": number})
 
