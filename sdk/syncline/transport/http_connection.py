@@ -36,6 +36,8 @@ KEEP_ALIVE = (
 class _Source(io.RawIOBase):
     """What a response reads from: the socket, under the exchange's deadline."""
 
+    _file: Any = None  # Ctrl-C may come before there is one
+
     def __init__(self, sock: Any, exchange: Exchange) -> None:
         self._socket = sock
         self._file = sock.makefile("rb", buffering=0)  # keeps the socket open for as long as the response lives
@@ -66,7 +68,8 @@ class _Source(io.RawIOBase):
             return count
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
         super().close()
 
 

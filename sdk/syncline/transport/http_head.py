@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from http.client import HTTPMessage, HTTPResponse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from urllib3.util import SKIP_HEADER
 
@@ -74,6 +74,8 @@ class EncodedHeaders(dict[str, str]):
 
 class Answer(HTTPResponse):
     """An answer whose head is parsed here if it is a common one."""
+
+    fp: Any = None  # Ctrl-C may come before there is one, and closing looks at it
 
     def begin(self) -> None:
         """Read the head, and see from it how the body is framed (RFC 9112, 6.3)."""
