@@ -83,3 +83,14 @@ def test_totals_add_up_over_reports(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "b.xml").write_text(suite.format(5, 1, 1, 0))
     assert totals.main(str(tmp_path)) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "12 passed, 2 failed, 1 skipped"
+
+
+def test_totals_name_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.xml").write_text(
+        '<testsuites><testsuite tests="2" failures="1">'
+        '<testcase classname="tests.test_a" name="test_good"/>'
+        '<testcase classname="tests.test_a" name="test_bad"><failure message="assert 1 == 2&#10; more">long</failure></testcase>'
+        "</testsuite></testsuites>"
+    )
+    assert totals.main(str(tmp_path)) == 1
+    assert "  tests.test_a::test_bad: assert 1 == 2\n" in capsys.readouterr().out

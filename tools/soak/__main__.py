@@ -87,11 +87,28 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def consume(subscribers: list[Subscriber], done: threading.Event) -> None:
-    while not done.is_set():
-        found = [subscriber.take() for subscriber in subscribers]
-        if True not in found:
-            done.wait(IDLE)
+class Consumer:
+    """A thread that takes from its share of the streams until it is stopped, or fails."""
+
+    def __init__(self, subscribers: list[Subscriber]) -> None:
+        self.error: Exception | None = None
+        self._subscribers = subscribers
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._done.is_set():
+                found = [subscriber.take() for subscriber in self._subscribers]
+                if True not in found:
+                    self._done.wait(IDLE)
+        except Exception as error:
+            self.error = error
 
 
 @contextlib.contextmanager
@@ -107,7 +124,6 @@ def server(options: argparse.Namespace) -> Iterator[subprocess.Popen[str]]:
 
 
 def run(options: argparse.Namespace) -> int:
-    done, threads = threading.Event(), list[threading.Thread]()
     limits = syncline.Limits(subscriptions=options.push + 1)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -126,27 +142,25 @@ def run(options: argparse.Namespace) -> int:
             ]
             unread = events.stream(UNREAD)
             gauge = Gauge()
-            for start in range(CONSUMERS):
-                share = subscribers[start::CONSUMERS]
-                threads.append(threading.Thread(target=consume, args=(share, done), daemon=True))
-                threads[-1].start()
+            consumers = [Consumer(subscribers[start::CONSUMERS]) for start in range(CONSUMERS)]
             process.stdin.write("go\n")
             process.stdin.flush()
             told = json.loads(process.stdout.readline())
-            settled = settle(subscribers, told["sent"])
-            gauge.stop()
-            done.set()
-            for thread in threads:
-                thread.join()
+            settled = settle(subscribers, told["sent"], consumers)
+            for each in (gauge, *consumers):
+                each.stop()
             state = unread.state
             events.close()
+    for each in consumers:
+        if each.error is not None:
+            raise each.error
     return report(subscribers, told, gauge, settled, state)
 
 
-def settle(subscribers: list[Subscriber], sent: dict[str, list[int]]) -> float | None:
-    """Wait until everything that was sent has arrived; how long that took, None if it did not happen."""
+def settle(subscribers: list[Subscriber], sent: dict[str, list[int]], consumers: list[Consumer]) -> float | None:
+    """Wait until everything that was sent has arrived; how long that took, None if it did not happen or never will."""
     begin = time.monotonic()
-    while time.monotonic() - begin < DRAIN:
+    while time.monotonic() - begin < DRAIN and not any(consumer.error for consumer in consumers):
         if all(each.next == sent[each.kind][each.number] for each in subscribers):
             return time.monotonic() - begin
         time.sleep(0.05)

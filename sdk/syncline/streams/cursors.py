@@ -155,9 +155,9 @@ class SqliteCursors:
             if self._writes >= PRUNED_EVERY:
                 self._writes = 0
                 database.execute(
-                    "DELETE FROM seen WHERE position = ?1 AND n <="
-                    " (SELECT n FROM seen WHERE position = ?1 ORDER BY n DESC LIMIT 1 OFFSET ?2)",
-                    (ident, WINDOW),
+                    "DELETE FROM seen WHERE position = :position AND n <="
+                    " (SELECT n FROM seen WHERE position = :position ORDER BY n DESC LIMIT 1 OFFSET :window)",
+                    {"position": ident, "window": WINDOW},
                 )
 
     def close(self, timeout: float | None = None) -> None:  # noqa: ARG002
