@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from syncline.errors import SynclineError
 
 
-@dataclass(frozen=True)
-class Notification:
+class Notification(NamedTuple):
     """A notification from the server.
 
     Attributes:

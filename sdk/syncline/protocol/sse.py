@@ -22,7 +22,7 @@ KEPT = 8192
 MAX_COPIED = 1 << 32
 
 _BOM = b"\xef\xbb\xbf"
-_COMMON = re.compile(rb"(?:event: ?(?P<event>[^\n]*)\n|id: ?(?P<id>[^\n\0]*)\n)*data: ?")
+_COMMON = re.compile(rb"(?:event: ?([^\n]*)\n|id: ?([^\n\0]*)\n)*data: ?")
 #: Lines that count as if they were not there: ids with NUL, retries that are not all digits.
 _VOID = re.compile(rb"^(?:id:[^\n]*\0[^\n]*|retry(?!: ?[0-9]+$)[^\n]*)$", re.MULTILINE)
 
@@ -84,8 +84,8 @@ class SseParser:
             for block in self._blocks(data):
                 if self._limit is not None and len(block) > self._limit:
                     self._fail(block, f"an event of over {self._limit} bytes")
-                else:
-                    events += self._event(block)
+                elif (event := self._event(block)) is not None:
+                    events.append(event)
                 if self.failure is not None:
                     break
             self._check_pending()
@@ -131,7 +131,7 @@ class SseParser:
         self.failure = InvalidMessage(reason, raw=block[:KEPT])
         self._parts, self._size = [], 0
 
-    def _event(self, block: bytes) -> tuple[SseEvent, ...]:
+    def _event(self, block: bytes) -> SseEvent | None:
         head = _COMMON.match(block)
         if head is not None:
             data = block[head.end() :]
@@ -139,28 +139,25 @@ class SseParser:
                 if data.count(b"\n") != data.count(b"\ndata: "):
                     return self._uncommon(block)
                 data = data.replace(b"\ndata: ", b"\n")
-            own_id = _text(head["id"])
-            if own_id is not None:
-                self.last_event_id = own_id
-            return (SseEvent(_text(head["event"]) or "message", _utf8(data), own_id),)
+            name, ident = head.groups()
+            own_id = None
+            if ident is not None:
+                self.last_event_id = own_id = ident.decode("utf-8", "replace")
+            return SseEvent(name.decode("utf-8", "replace") if name else "message", _utf8(data), own_id)
         return self._uncommon(block)
 
-    def _uncommon(self, block: bytes) -> tuple[SseEvent, ...]:
+    def _uncommon(self, block: bytes) -> SseEvent | None:
         """Any block, through sseclient. It drops a block without data, so each gets one more line of it, taken off after."""
         if block.count(b"\n") * len(block) > MAX_COPIED:
             self._fail(block, "an event of too many lines")
-            return ()
+            return None
         source = iter([_VOID.sub(b":", _utf8(block)) + b"\ndata"])
         event = next(iter(SSEClient(source).events()))
         if event.retry is not None:
             self.retry = min(int(event.retry.lstrip("0")[:9] or "0"), MAX_RETRY)
         if event.id is not None:
             self.last_event_id = event.id
-        return (SseEvent(event.event, event.data[:-1].encode(), event.id),) if event.data else ()
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")
+        return SseEvent(event.event, event.data[:-1].encode(), event.id) if event.data else None
 
 
 def _utf8(data: bytes) -> bytes:

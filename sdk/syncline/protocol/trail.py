@@ -6,6 +6,7 @@ What a cut stream leaves to go on from, and when to go on, as plain calculation;
 from __future__ import annotations
 
 import re
+from collections import deque
 
 from .sse import SseParser
 
@@ -33,8 +34,8 @@ class Trail:
         self.size = 0
         self.in_vain = 0
         self._parser = SseParser(event_bytes)
-        self._connection = 1
-        self._seen: dict[tuple[str, int], int] = {}
+        self._seen: deque[tuple[str, int]] = deque(maxlen=REMEMBERED)
+        self._earlier: frozenset[tuple[str, int]] = frozenset()
 
     @property
     def last_event_id(self) -> str | None:
@@ -68,10 +69,9 @@ class Trail:
     def _is_new(self, ident: str, data: bytes) -> bool:
         """Whether an event was not there before; ids alone would not do, since a server that restarts may count anew."""
         key = ident, hash(data)
-        if self._seen.setdefault(key, self._connection) < self._connection:
+        if key in self._earlier:
             return False
-        if len(self._seen) > REMEMBERED:
-            del self._seen[next(iter(self._seen))]
+        self._seen.append(key)
         return True
 
     def cut(self, lasted: float, chance: float) -> float:
@@ -87,6 +87,6 @@ class Trail:
         asked = (self._parser.retry or 0) / 1000
         pace = min(FIRST * 2.0 ** min(self.in_vain - 1, 16), LONGEST) if self.in_vain else 0.0
         self.in_vain += 1  # until it brings something
-        self._connection += 1
+        self._earlier = frozenset(self._seen)
         self._parser.restart()
         return max(asked, pace * (1 + chance) / 2 - lasted if pace else 0.0)
