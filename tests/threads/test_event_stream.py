@@ -267,7 +267,7 @@ def test_a_start_that_takes_too_long_is_given_up(meeting: Meeting) -> None:
         gone.set()
 
     setting.server.arm(silent, method="events/stream")
-    with pytest.raises(syncline.RequestTimeout, match="(not active|no answer) within"):
+    with pytest.raises(syncline.RequestTimeout, match=r"(not active|no answer) within"):
         setting.events.stream("a.b", timeout=2)
     assert gone.wait(SOON)
 

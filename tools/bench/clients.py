@@ -5,14 +5,17 @@ Their modules are imported by the class that needs them, so that each process pa
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
+
+from tools.bench.feeds import EVENT_TYPE, URI
 
 Target = str | list[str]
 VERSION = {"25": "2025-11-25", "26": "2026-07-28"}
@@ -28,6 +31,7 @@ class Client(Protocol):
     def open(self, target: Target, era: str) -> None: ...
     def list_tools(self) -> int: ...
     def call(self, name: str, arguments: dict[str, Any]) -> str: ...
+    def stream(self, kind: str, on_event: Callable[[], object]) -> None: ...
     def close(self) -> None: ...
 
 
@@ -44,6 +48,17 @@ class Syncline:
 
     def call(self, name: str, arguments: dict[str, Any]) -> str:
         return self._client.call_tool(name, arguments).text
+
+    def stream(self, kind: str, on_event: Callable[[], object]) -> None:
+        if kind == "push":
+            from syncline import Reconnect
+
+            at_once = Reconnect(first=0.001, jitter=False)  # by default it is up to a second, by chance
+            events = self._client.events.stream(EVENT_TYPE, reconnect=at_once)
+            events.run_in_thread(lambda item: item.kind == "event" and on_event())
+        else:
+            changes = self._client.subscribe(resources=[URI])
+            changes.run_in_thread(lambda change: change.kind == "resource_updated" and on_event())
 
     def close(self) -> None:
         self._client.close()
@@ -104,6 +119,9 @@ class Raw:
         text: str = self.rpc("tools/call", {"name": name, "arguments": arguments})["content"][0]["text"]
         return text
 
+    def stream(self, kind: str, on_event: Callable[[], object]) -> None:
+        raise NotImplementedError
+
     def headers(self, sent: Sent) -> dict[str, str]:
         headers = {
             "Accept": "application/json, text/event-stream",
@@ -127,6 +145,8 @@ def of_stream(body: bytes) -> Any:
 class RawHttp(Raw):
     """http.client, one kept connection a thread."""
 
+    _closed = False
+
     def start(self, target: Target) -> None:
         self._url = urlsplit(str(target))
         self._local = threading.local()
@@ -146,7 +166,42 @@ class RawHttp(Raw):
         typed = answer.headers["Content-Type"]
         return json.loads(received) if typed == "application/json" else of_stream(received)
 
+    def stream(self, kind: str, on_event: Callable[[], object]) -> None:
+        """A thread that reads a stream, and opens it again whenever it ends; returns when it is open."""
+        opened = threading.Event()
+        threading.Thread(target=self._read, args=(kind, on_event, opened), daemon=True).start()
+        opened.wait(30)
+
+    def _read(self, kind: str, on_event: Callable[[], object], opened: threading.Event) -> None:
+        import http.client
+
+        events = {"get": "resources/updated", "listen": "resources/updated", "push": "events/event"}[kind]
+        wanted = {"notifications": {"resourceSubscriptions": [URI]}}
+        requests: dict[str, tuple[str, dict[str, Any]]] = {
+            "listen": ("subscriptions/listen", wanted),
+            "push": ("events/stream", {"name": EVENT_TYPE, "arguments": {}}),
+        }
+        while not self._closed:
+            connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port)
+            if kind == "get":
+                connection.request("GET", self._url.path, headers=self.headers(Sent(b"", "")))
+            else:
+                method, params = requests[kind]
+                body = self.message(method, params, threading.get_ident())
+                connection.request("POST", self._url.path, body, self.headers(Sent(body, method)))
+            answer = connection.getresponse()
+            opened.set()
+            rest = b""
+            with contextlib.suppress(http.client.IncompleteRead):
+                while piece := answer.read1(1 << 16):
+                    *blocks, rest = (rest + piece).split(b"\n\n")
+                    for block in blocks:
+                        if json.loads(block[block.index(b"data:") + 5 :])["method"].endswith(events):
+                            on_event()
+            connection.close()
+
     def close(self) -> None:
+        self._closed = True
         if connection := getattr(self._local, "connection", None):
             connection.close()
 

@@ -94,4 +94,20 @@ def _starts() -> list[Row]:
     ]
 
 
-ROWS = [*_calls(), *_listings(), *_blobs(), *_starts()]
+def _streams() -> list[Row]:
+    """`get`: the session's stream; `listen`: a change stream; `push`: an event stream, with cursors and acknowledgement."""
+    kinds = {"get": "25", "listen": "26", "push": "26"}
+    rows = []
+    for kind, era in kinds.items():
+        one: dict[str, int | str] = {"kind": kind, "streams": 1, "events": 100_000}
+        rows.append(Row(f"events-{kind}-1", "streams", "sse", era, "events/s", 1.5, options=one, long=True))
+        if kind != "get":
+            many: dict[str, int | str] = {"kind": kind, "streams": 64, "events": 1000}
+            rows.append(Row(f"events-{kind}-64", "streams", "sse", era, "events/s", 1.5, options=many, long=True))
+        cuts: dict[str, int | str] = {"kind": kind, "cuts": 100}
+        soon = 5.0 if kind == "push" else 2.0  # that one waits for a millisecond
+        rows.append(Row(f"drop-{kind}", "drops", "sse", era, "ms", soon, options=cuts, server=("--cut",)))
+    return rows
+
+
+ROWS = [*_calls(), *_listings(), *_blobs(), *_streams(), *_starts()]

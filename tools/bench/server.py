@@ -4,7 +4,8 @@
 ERA is 25 or 26 and ANSWER json or sse, until it is killed; GET /stats tells the connections and messages so far.
 `python -m tools.bench.server --stdio --era ERA` does the same on a pipe.
 
-Tools: echo {text}, blob {bytes}, sleep {ms, text}.
+Tools: echo {text}, blob {bytes}, sleep {ms, text}; over HTTP also emit {count}: so many events on each stream that is open.
+With --cut, a stream breaks off after its first event, which comes unasked.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any
+
+from tools.bench.feeds import CAPABILITIES, EVENT_TYPES, STREAMS, Feed
 
 VERSION = {"25": "2025-11-25", "26": "2026-07-28"}
 SESSION = b"Mcp-Session-Id: bench\r\n"
@@ -80,16 +83,18 @@ class Answers:
         fresh = done and done + b',"ttlMs":0,"cacheScope":"private"'
         if method == "tools/call":
             arguments = params["arguments"]
-            text = self.text(arguments["bytes"]) if params["name"] == "blob" else json.dumps(arguments["text"]).encode()
+            blob = params["name"] == "blob"
+            text = self.text(arguments["bytes"]) if blob else json.dumps(arguments.get("text", "")).encode()
             return [head + b'"result":{"content":[{"type":"text","text":', text, b'}],"isError":false%s}}' % done]
         if method == "tools/list":
             result = self.listing(int(params.get("cursor", 0)), fresh)
         elif method == "initialize" and era == "25":
-            result = self._about(
-                {"protocolVersion": VERSION[era], "serverInfo": {"name": "bench", "version": "1"}}, b""
-            )
+            about = {"protocolVersion": VERSION[era], "serverInfo": {"name": "bench", "version": "1"}}
+            result = self._about(about, era, b"")
         elif method == "server/discover" and era == "26":
-            result = self._about({"supportedVersions": [VERSION[era]]}, fresh)
+            result = self._about({"supportedVersions": [VERSION[era]]}, era, fresh)
+        elif method == "events/list":
+            result = json.dumps({"events": EVENT_TYPES}).encode()[:-1] + fresh + b"}"
         elif method in ("initialize", "server/discover"):
             return [head + b'"error":{"code":-32601,"message":"no such method"}}']
         else:
@@ -97,8 +102,8 @@ class Answers:
         return [head + b'"result":', result, b"}"]
 
     @staticmethod
-    def _about(result: dict[str, Any], tail: bytes) -> bytes:
-        return json.dumps(result | {"capabilities": {"tools": {}}}).encode()[:-1] + tail + b"}"
+    def _about(result: dict[str, Any], era: str, tail: bytes) -> bytes:
+        return json.dumps(result | {"capabilities": CAPABILITIES[era]}).encode()[:-1] + tail + b"}"
 
 
 class Connection:
@@ -106,13 +111,15 @@ class Connection:
         self.sock = sock
         self.received = b""
         self.waiting: deque[memoryview] = deque()
+        self.feed: Feed | None = None
 
 
 class HttpServer:
     """One loop over all connections."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: Answers, cut: bool = False) -> None:
         self._answers = answers
+        self._cut = cut
         self._selector = selectors.DefaultSelector()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self._listener.setblocking(False)
@@ -166,6 +173,9 @@ class HttpServer:
         return bool(data)
 
     def _request(self, connection: Connection, verb: bytes, path: str, body: bytes) -> None:
+        if verb == b"GET" and path.startswith("25/"):
+            self._stream(connection)
+            return
         if verb != b"POST":
             text = json.dumps(self._counts).encode() if path == "stats" else b""
             status = b"200 OK" if text or verb == b"DELETE" else b"405 Not Allowed"
@@ -177,6 +187,9 @@ class HttpServer:
         if "id" not in message:
             self._write(connection, [ACCEPTED])
             return
+        if message["method"] in STREAMS:
+            self._stream(connection, message["method"], message["id"])
+            return
         era, way = path.split("/")
         pieces = self._answers.answer(message, era)
         framed = _as_sse(pieces, era) if way == "sse" else _as_json(pieces, era)
@@ -185,6 +198,18 @@ class HttpServer:
             heapq.heappush(self._timers, (time.monotonic() + arguments["ms"] / 1000, id(message), connection, framed))
         else:
             self._write(connection, framed)
+        if "count" in arguments:
+            for key in self._selector.get_map().values():
+                if key.data is not None and key.data.feed is not None:
+                    self._write(key.data, [key.data.feed.events(arguments["count"])])
+
+    def _stream(self, connection: Connection, method: str = "", ident: object = None) -> None:
+        connection.feed = feed = Feed(method, ident, self._counts["cut"])
+        self._write(connection, [feed.opening()])
+        if self._cut:
+            self._write(connection, [feed.events(1)])
+            connection.sock.shutdown(socket.SHUT_WR)
+            self._counts["cut"] += 1
 
     def _write(self, connection: Connection, pieces: list[bytes]) -> None:
         idle = not connection.waiting
@@ -261,12 +286,13 @@ def main() -> None:
     parser.add_argument("--era", choices=sorted(VERSION), default="25")
     parser.add_argument("--tools", type=int, default=3)
     parser.add_argument("--page", type=int, default=500)
+    parser.add_argument("--cut", action="store_true")
     options = parser.parse_args()
     answers = Answers(options.tools, options.page)
     if options.stdio:
         run_stdio(answers, options.era)
     else:
-        server = HttpServer(answers)
+        server = HttpServer(answers, options.cut)
         print(server.port, flush=True)
         server.run()
 

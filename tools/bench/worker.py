@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import resource
 import statistics
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,12 @@ def peak_mb() -> float:
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def resident_kb() -> float:
+    """The memory of this process now, as far as the system tells."""
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[1]) * resource.getpagesize() / 1024 if statm.exists() else 0.0
 
 
 def rate(latencies: list[float], wall: float, cpu: float) -> Result:
@@ -124,7 +132,54 @@ def blob(subject: Client, seconds: float, bytes: int) -> Result:  # noqa: A002
     return repeated(once, seconds)
 
 
-WORKLOADS: dict[str, Callable[..., Result]] = {f.__name__: f for f in (calls, concurrent, listing, blob)}
+class Arrivals:
+    """Counts events, on whatever threads they come, up to the last one that is expected."""
+
+    def __init__(self, expected: int) -> None:
+        self.times: deque[float] = deque()
+        self._done = threading.Event()
+        self._left = iter(range(expected - 1, -1, -1))
+
+    def __call__(self) -> None:
+        self.times.append(NOW())
+        if next(self._left, None) == 0:
+            self._done.set()
+
+    def wait(self) -> None:
+        assert self._done.wait(60), f"only {len(self.times)} events came"
+
+
+def streams(subject: Client, seconds: float, kind: str, streams: int, events: int) -> Result:  # noqa: ARG001
+    """So many streams at once, with so many events each."""
+    arrivals = Arrivals(streams * events)
+    idle = resident_kb()
+    for _ in range(streams):
+        subject.stream(kind, arrivals)
+    opened = resident_kb()
+    cpu = time.process_time()
+    subject.call("emit", {"count": events})
+    arrivals.wait()
+    used = time.process_time() - cpu
+    count = len(arrivals.times)
+    return {
+        "events/s": count / (arrivals.times[-1] - arrivals.times[0]), "events": count, "cpu_us": used / count * 1e6,
+        "threads": threading.active_count(), "kb_a_stream": (opened - idle) / streams,
+    }  # fmt: skip
+
+
+def drops(subject: Client, seconds: float, kind: str, cuts: int) -> Result:  # noqa: ARG001
+    """A server that breaks each stream off after one event: the time from one event to the next."""
+    arrivals = Arrivals(cuts + 1)
+    subject.stream(kind, arrivals)
+    arrivals.wait()
+    times = list(arrivals.times)
+    between = sorted(after - before for before, after in itertools.pairwise(times))
+    return {"ms": statistics.median(between) * 1e3, "p99_ms": between[len(between) * 99 // 100] * 1e3, "cuts": cuts}
+
+
+WORKLOADS: dict[str, Callable[..., Result]] = {
+    f.__name__: f for f in (calls, concurrent, listing, blob, streams, drops)
+}
 
 
 def main() -> None:
