@@ -332,3 +332,10 @@ def test_an_expired_session_is_renewed_for_the_stream_too(http_server: Http) -> 
         kinds = {change.kind for change in (changes.get(SOON), changes.get(SOON)) if change is not None}
         assert kinds == {"resubscribed", "tools_changed"}
     assert len(server.calls("initialize")) == 2
+
+
+def test_a_thread_of_a_stream_that_is_closed_has_ended(meet: Meet) -> None:
+    client, partner = meet(MODERN)
+    changes, _ = subscribe(client, partner, tools=True)
+    changes.close()
+    assert changes.run_in_thread(lambda _change: None).join(SOON)

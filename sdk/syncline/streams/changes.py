@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from syncline.concurrency.workers import Thread
     from syncline.session.session import Session
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -242,6 +243,11 @@ class Changes:
         while (change := self._waiting.take(Deadline(0.0))) is not None:
             put(change)
 
+    @property
+    def name(self) -> str:
+        """The server's."""
+        return self._session.name
+
     def own_thread(self) -> bool:
         """Whether this is a thread that does nothing but read this stream, and may be held up."""
         return self._source.own_thread()
@@ -259,8 +265,8 @@ class ChangesThread:
     """Changes being handled; see ``Changes.run_in_thread``.
 
     What the stream's own thread brings is handled there, which saves handing it over and lets a slow handler slow down the
-    server; what other threads bring (a shared channel, the answers of other requests) on a thread for that. Never both at
-    once.
+    server; what other threads bring (a shared channel, the answers of other requests) on a thread for that, which the first
+    of them starts. Never both at once.
     """
 
     def __init__(
@@ -270,23 +276,39 @@ class ChangesThread:
         self._handle = handle
         self._on_error = on_error
         self._slot: ReplySlot[Change | None] = ReplySlot()
+        self._ended = CancelToken()
         self._turn = new_lock()
-        changes.redirect(self._take, lambda: self._slot.put(None))
-        self._thread = spawn(f"syncline:{changes._session.name}:changes", self._run)
+        self._starting = new_lock()
+        self._thread: Thread | None = None
+        changes.redirect(self._take, self._end)
+        if changes.over.cancelled:
+            self._end()
 
     def stop(self) -> None:
-        """Close the stream; the thread ends when the change in hand is done. Never waits for it."""
+        """Close the stream; nothing more is handled when the change in hand is done. Never waits for it."""
         self._changes.close()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait until the thread has ended, for ``timeout`` seconds at most (None: no limit); whether it has."""
-        return not join([self._thread], Deadline(timeout))
+        """Wait until the stream has ended, for ``timeout`` seconds at most (None: no limit); whether it has."""
+        deadline = Deadline(timeout)
+        if not self._ended.wait(deadline):
+            return False
+        with self._starting:
+            thread = self._thread
+        return thread is None or not join([thread], deadline)
 
     def _take(self, change: Change) -> None:
         if self._changes.own_thread():
             self._work(change)
-        else:
-            self._slot.put(change)
+            return
+        with self._starting:
+            if self._thread is None:
+                self._thread = spawn(f"syncline:{self._changes.name}:changes", self._run)
+        self._slot.put(change)
+
+    def _end(self) -> None:
+        self._slot.put(None)
+        self._ended.cancel(StreamError("the stream has ended"))
 
     def _run(self) -> None:
         forever = Deadline(None)
