@@ -1,4 +1,4 @@
-"""Locks. Made here, so that every lock in syncline can be found: a forked child needs them all."""
+"""Locks. Made or adopted here, so that each of them can be found: a forked child needs them all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Lock: TypeAlias = threading.Lock
+    AnyLock: TypeAlias = threading.Lock | threading.RLock
 
 #: Seconds between two looks at a lock that must not be waited for.
 LOOK = 0.01
 
-_made: weakref.WeakSet[Lock] = weakref.WeakSet()
+_known: weakref.WeakSet[AnyLock] = weakref.WeakSet()
 
 
 def new_lock() -> Lock:
@@ -26,14 +27,19 @@ def new_lock() -> Lock:
     In a forked child it is free: the thread that held it does not exist there, and would never release it.
     """
     lock = threading.Lock()
-    _made.add(lock)
+    adopt(lock)
     return lock
+
+
+def adopt(lock: AnyLock) -> None:
+    """A lock that a library made and that a forked child comes across: it is free there, too."""
+    _known.add(lock)
 
 
 def free_all() -> None:
     """In a forked child: no lock is taken."""
-    for lock in list(_made):
-        lock._at_fork_reinit()  # type: ignore[attr-defined]  # as the standard library does with its own
+    for lock in list(_known):
+        lock._at_fork_reinit()  # type: ignore[union-attr]  # as the standard library does with its own
 
 
 def take(lock: Lock, deadline: Deadline, taken: list[bool]) -> bool:

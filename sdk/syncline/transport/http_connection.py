@@ -14,6 +14,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util.connection import allowed_gai_family
 
 from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import adopt
 
 from .http_exchange import FOREVER, Exchange
 from .http_head import Answer, EncodedHeaders
@@ -252,6 +253,12 @@ class Pool(HTTPConnectionPool):
 
     ConnectionCls: Any = Connection
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        mutex = getattr(self.pool, "mutex", None)  # gevent's queue has none
+        if mutex is not None:
+            adopt(mutex)  # urllib3 empties the queue at exit, in a forked child too
+
     def _make_request(self, conn: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
         path, mark, query = url.partition("?")
         conn.query = mark + query  # urllib3 logs what it knows of the URL, and there may be secrets in a query
@@ -274,4 +281,4 @@ class TlsPool(Pool, HTTPSConnectionPool):
     ConnectionCls: Any = TlsConnection
 
 
-POOLS = {"http": Pool, "https": TlsPool}
+POOLS: dict[str, type] = {"http": Pool, "https": TlsPool}
