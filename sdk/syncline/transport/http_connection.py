@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import socket
 import time
 from typing import Any
@@ -92,6 +93,7 @@ class Connection(HTTPConnection):
     """A connection that serves one exchange after the other."""
 
     _generation = 0
+    _process = 0
     _served = False
     _held: list[bytes] | None = None
     query = ""
@@ -106,12 +108,13 @@ class Connection(HTTPConnection):
         """Whether it can be used again."""
         exchange = self.exchange
         current = exchange is None or exchange.table.generation == self._generation
-        return current and super().is_connected
+        return current and self._process == os.getpid() and super().is_connected
 
     def connect(self) -> None:
         """Connect, and be seen by the exchange."""
         exchange = self.exchange
         self._served = False
+        self._process = os.getpid()
         if exchange is None:
             super().connect()
         else:

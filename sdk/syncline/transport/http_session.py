@@ -18,6 +18,7 @@ from requests.cookies import RequestsCookieJar
 from requests.utils import select_proxy
 from urllib3 import HTTPResponse, PoolManager, ProxyManager, Retry
 
+from syncline.concurrency.locks import adopt
 from syncline.errors import ConfigError
 
 from .http_connection import POOLS
@@ -58,6 +59,7 @@ class Adapter(HTTPAdapter):
 
 def _with_our_connections(manager: PoolManager) -> None:
     manager.pool_classes_by_scheme = POOLS
+    adopt(manager.pools.lock)
 
 
 class HttpSession:
@@ -93,6 +95,8 @@ class HttpSession:
         for adapter in self._session.adapters.values():
             if isinstance(adapter, HTTPAdapter):
                 _with_our_connections(adapter.poolmanager)
+        jar: Any = self._session.cookies
+        adopt(jar._cookies_lock)  # a forked child may go on with a session that was handed in
         self._auth = _keep if auth is None and not self._session.auth else auth
         try:
             prepared = self._prepare("POST", url, {}, None, None if self._owned else _keep)
