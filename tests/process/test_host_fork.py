@@ -237,6 +237,34 @@ def test_a_child_goes_on_with_a_session_that_was_handed_in(run: Run, offer: Serv
     assert served.http.catalogue.executions == {"echo": 4}
 
 
+def test_a_fake_server_serves_a_child(run: Run, offer: Serve) -> None:
+    """It is in the child as well, with what a vanished thread held of it."""
+    assert run(
+        offer("http"),
+        """
+        import threading
+        from syncline.testing import FakeServer
+        server = FakeServer()
+
+        @server.tool
+        def echo(text: str) -> str:
+            return text
+
+        client = server.connect()
+
+        def child():
+            with client.reconnect():
+                return client.call_tool("echo", {"text": "child"}).text
+
+        forked_while_held(server._core.monitor, child)
+        client.close()
+        """,
+        first=FORK + HELD,
+        strict=False,
+        errors=".*",
+    ) == ["child", "status 0"]
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @BOTH
 def test_multiprocessing(run: Run, offer: Serve, transport: str, method: str) -> None:

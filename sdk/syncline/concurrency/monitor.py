@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from .deadline import Deadline
+from .locks import new_lock
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -18,7 +19,7 @@ class Monitor:
     """A lock (``with monitor:`` around each change) whose release tells those who wait that something may have changed."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(new_lock())
 
     def __enter__(self) -> None:
         self._changed.acquire()
