@@ -304,7 +304,6 @@ class Events:
 
     def forked(self) -> None:
         """We are in a forked child: every stream belongs to the parent."""
-        self._lock = new_lock()
         self._schedules = {}
         for worker in self._workers:
             worker.feed.forked()

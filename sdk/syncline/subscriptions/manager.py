@@ -167,7 +167,6 @@ class Subscriptions:
 
     def forked(self) -> None:
         """In a forked child: the subscriptions stayed with the parent."""
-        self._lock = new_lock()
         if self._running:
             self._closed = ForkedConnection("the subscriptions were started before a fork and belong to the parent")
         self._running, self._workers = {}, []

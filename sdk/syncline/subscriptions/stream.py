@@ -156,7 +156,6 @@ class NotificationStream:
 
     def forked(self) -> None:
         """In a forked child: refuse all use."""
-        self._lock = new_lock()
         self._mailbox = Mailbox(0, 0)
         self._end(
             ForkedConnection("the stream was opened before a fork and belongs to the parent").at(self.name, METHOD)

@@ -237,7 +237,6 @@ class Exchanges:
 
     def disown(self) -> None:
         """In a forked child: close our copies of the sockets and say nothing on them, which would reach the server."""
-        self.lock = new_lock()  # a thread that does not exist here may have held the old one
         self._closed = ForkedConnection
         for sock in list(self._sockets):
             with contextlib.suppress(OSError):
