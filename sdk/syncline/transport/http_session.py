@@ -95,8 +95,9 @@ class HttpSession:
         for adapter in self._session.adapters.values():
             if isinstance(adapter, HTTPAdapter):
                 _with_our_connections(adapter.poolmanager)
-        jar: Any = self._session.cookies
-        adopt(jar._cookies_lock)  # a forked child may go on with a session that was handed in
+        jar_lock = getattr(self._session.cookies, "_cookies_lock", None)
+        if jar_lock is not None:
+            adopt(jar_lock)  # a forked child may go on with a session that was handed in
         self._auth = _keep if auth is None and not self._session.auth else auth
         try:
             prepared = self._prepare("POST", url, {}, None, None if self._owned else _keep)
