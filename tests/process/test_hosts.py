@@ -180,7 +180,6 @@ def test_ctrl_c_ends_a_blocked_send_and_the_stream_stays_whole(tmp_path: Path) -
     ) == ["interrupted", "True b'after'"]
 
 
-@pytest.mark.by_hand  # under coverage on Python 3.10 it hangs now and then
 def test_however_often_sends_are_interrupted_nothing_is_torn_or_sent_twice() -> None:
     [counts] = run("""
         owner = Owner(python(ECHO))
@@ -188,8 +187,9 @@ def test_however_often_sends_are_interrupted_nothing_is_torn_or_sent_twice() -> 
         class Interrupted(Exception):
             pass
 
-        def interrupt(*_):
-            if sending:
+        def interrupt(_, frame):
+            # The tracer of coverage before 7.17.5, all that Python 3.10 can have, would keep a lock of its own for ever.
+            if sending and not frame.f_globals["__name__"].startswith("coverage."):
                 raise Interrupted
 
         sent, returned, interrupted, sending = 0, set(), 0, False
