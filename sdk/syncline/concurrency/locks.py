@@ -46,7 +46,8 @@ def take(lock: Lock, deadline: Deadline, taken: list[bool]) -> bool:
     """Take a lock that is held across I/O; False when the deadline passes first. Ctrl-C interrupts the wait.
 
     The outcome is also added to ``taken``, in the same step of the interpreter: begin the ``try`` before this call and release
-    in its ``finally`` if ``True in taken``, and not even Ctrl-C at the worst moment leaves the lock taken for ever.
+    in its ``finally`` if ``True in taken``, and not even Ctrl-C at the worst moment leaves the lock taken for ever. Python 3.10
+    has one worse moment, for every ``with lock`` too: just as another exception reaches the ``finally``.
     """
     # A wait for a lock from before gevent patched the process would stop all greenlets, and so the one that holds it.
     ours = type(lock) is type(threading.Lock())
