@@ -153,9 +153,7 @@ def peers(session: nox.Session) -> None:
 def process(session: nox.Session) -> None:
     """The client in real programs: exit, fork, gevent, Celery, gunicorn, Jupyter, Ctrl-C; ends with a table."""
     session.install(".[cli]", *group("test", "process"))
-    pytest(
-        session, "-m", "not by_hand", "tests/process", name="process"
-    )  # those that need no package of their own, too
+    pytest(session, "-m", "", "tests/process", name="process")  # those that need no package of their own, too
 
 
 @nox.session
