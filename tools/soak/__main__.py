@@ -147,7 +147,8 @@ def run(options: argparse.Namespace) -> int:
             process.stdin.flush()
             told = json.loads(process.stdout.readline())
             settled = settle(subscribers, told["sent"], consumers)
-            for each in (gauge, *consumers):
+            gauge.stop()
+            for each in consumers:
                 each.stop()
             state = unread.state
             events.close()
