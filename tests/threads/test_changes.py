@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import syncline
+from syncline.concurrency.deadline import Deadline
 from syncline.protocol.revisions import META
+from syncline.streams import changes as change_streams
 from syncline.streams.changes import Change, Changes
 from tests.fixtures.partner import SOON, Background, Meet, Partner
 from tools.fakeserver.mcp_http import McpHttpServer
@@ -183,6 +185,19 @@ def test_closing_the_client_ends_it(meet: Meet) -> None:
     with pytest.raises(syncline.StreamTerminated):
         waiting.result()
     changes.close()
+
+
+def test_ctrl_c_while_subscribing_leaves_nothing_open(meet: Meet, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, partner = meet(MODERN)
+
+    def interrupted(_seconds: float | None) -> Deadline:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(change_streams, "Deadline", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        client.subscribe(tools=True)
+    request = partner.next("subscriptions/listen")
+    assert partner.next("notifications/cancelled")["params"]["requestId"] == request["id"]
 
 
 def test_kept_lists_are_dropped(meet: Meet) -> None:

@@ -340,15 +340,17 @@ class Listening:
 
     def open(self) -> None:
         """Send it, and wait for the acknowledgement."""
-        self._listen()
-        answer = self._answer.take(Deadline(OPENING))
-        if answer is None:
+        try:
+            self._listen()
+            answer = self._answer.take(Deadline(OPENING))
+            if answer is None:
+                problem = f"no acknowledgement within {OPENING:g} s"
+                raise RequestTimeout(problem).at(self._session.name, "subscriptions/listen")
+            if answer.error is not None:
+                raise answer.error
+        except BaseException:
             self.close()
-            raise RequestTimeout(f"no acknowledgement within {OPENING:g} s").at(
-                self._session.name, "subscriptions/listen"
-            )
-        if answer.error is not None:
-            raise answer.error
+            raise
 
     def own_thread(self) -> bool:
         """See ``Changes``: over HTTP the stream has a connection to itself."""
