@@ -187,6 +187,28 @@ def test_closing_the_client_ends_it(meet: Meet) -> None:
     changes.close()
 
 
+def test_closing_the_client_between_two_tries_ends_it_at_once(
+    http_server: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_streams, "AGAIN", syncline.Backoff(base=600, cap=600))
+    server = http_server(versions=[MODERN])
+
+    def cut(exchange: Exchange) -> None:
+        acknowledged(exchange)
+        exchange.reset()
+
+    for _ in range(2):
+        stream(server, cut)
+    with syncline.connect(server.url) as client:
+        changes = client.subscribe(tools=True)
+        while len(server.calls("subscriptions/listen")) < 2:
+            threading.Event().wait(0.01)
+        waiting = Background(lambda: list(changes))
+    with pytest.raises(syncline.StreamTerminated):
+        waiting.result()
+    changes.close()
+
+
 def test_ctrl_c_while_subscribing_leaves_nothing_open(meet: Meet, monkeypatch: pytest.MonkeyPatch) -> None:
     client, partner = meet(MODERN)
 
@@ -198,6 +220,16 @@ def test_ctrl_c_while_subscribing_leaves_nothing_open(meet: Meet, monkeypatch: p
         client.subscribe(tools=True)
     request = partner.next("subscriptions/listen")
     assert partner.next("notifications/cancelled")["params"]["requestId"] == request["id"]
+
+
+def test_a_thread_of_a_stream_that_has_ended_has_ended(meet: Meet) -> None:
+    client, partner = meet(MODERN)
+    changes, request = subscribe(client, partner, tools=True)
+    partner.answer(request, error={"code": -32603, "message": "enough"})
+    with pytest.raises(syncline.StreamTerminated, match="enough"):
+        changes.get(SOON)
+    assert changes.run_in_thread(lambda _change: None).join(SOON)
+    changes.close()
 
 
 def test_kept_lists_are_dropped(meet: Meet) -> None:
@@ -245,6 +277,53 @@ def test_the_handshake_era_subscribes_to_each_resource(meet: Meet) -> None:
     ]
     changes.close()
     assert {partner.serve("resources/unsubscribe")["params"]["uri"] for _ in range(2)} == {"x:1", "x:2"}
+
+
+def test_closing_the_client_ends_it_in_the_handshake_era(meet: Meet) -> None:
+    client, partner = meet(LEGACY)
+    changes = client.subscribe(tools=True)
+    partner.send(method="notifications/tools/list_changed")
+    client.close()
+
+    events = changes.events(SOON)
+    assert next(events) == Change("tools_changed")
+    with pytest.raises(syncline.StreamTerminated, match="the client was closed"):
+        next(events)
+    changes.close()
+
+
+def test_a_server_that_went_away_is_told_of(meet: Meet) -> None:
+    client, partner = meet(LEGACY)
+    with client.subscribe(tools=True) as changes:
+        partner.peer.close()
+        assert changes.state == "reconnecting"
+        assert isinstance(changes.last_error, syncline.ConnectionLost)
+
+
+def test_a_resource_of_two_streams_is_unsubscribed_with_the_second(meet: Meet) -> None:
+    client, partner = meet(LEGACY)
+    streams = []
+    for _ in range(2):
+        opening = Background(lambda: client.subscribe(resources=["x:1"]))
+        partner.serve("resources/subscribe")
+        streams.append(opening.result())
+    first, second = streams
+    first.close()
+    assert partner.silent()
+    partner.send(method="notifications/resources/updated", params={"uri": "x:1"})
+    assert second.get(SOON) == Change("resource_updated", "x:1")
+    second.close()
+    partner.serve("resources/unsubscribe")
+
+
+def test_a_resource_that_was_also_subscribed_to_by_hand_stays_so(meet: Meet) -> None:
+    client, partner = meet(LEGACY)
+    for subscribing in (lambda: client.subscribe_resource("x:1"), lambda: client.subscribe(resources=["x:1"])):
+        opening: Background[Any] = Background(subscribing)
+        partner.serve("resources/subscribe")
+        changes = opening.result()
+    changes.close()
+    assert partner.silent()
 
 
 # Over HTTP
@@ -322,9 +401,9 @@ def test_a_server_without_a_stream_says_so(http_server: Http) -> None:
 
 
 def test_an_expired_session_is_renewed_for_the_stream_too(http_server: Http) -> None:
-    """SES-5 on the GET stream: the change stream says that something may have been missed."""
+    """SES-5 on the GET stream: the change stream says that something may have been missed, until the stream is there."""
     server = http_server(versions=[LEGACY])
-    expire = threading.Event()
+    expire, told = threading.Event(), threading.Event()
 
     def first(exchange: Exchange) -> None:
         exchange.sse()
@@ -335,6 +414,7 @@ def test_an_expired_session_is_renewed_for_the_stream_too(http_server: Http) -> 
         exchange.respond(404)
 
     def third(exchange: Exchange) -> None:
+        exchange.wait(told)
         exchange.sse()
         exchange.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         exchange.hold()
@@ -344,9 +424,52 @@ def test_an_expired_session_is_renewed_for_the_stream_too(http_server: Http) -> 
     with syncline.connect(server.url, protocol_version=LEGACY) as client, client.subscribe(tools=True) as changes:
         server.expire_sessions()
         expire.set()
-        kinds = {change.kind for change in (changes.get(SOON), changes.get(SOON)) if change is not None}
-        assert kinds == {"resubscribed", "tools_changed"}
+        assert changes.get(SOON) == Change("resubscribed")
+        told.set()
+        assert [changes.get(SOON), changes.get(SOON)] == [Change("resubscribed"), Change("tools_changed")]
     assert len(server.calls("initialize")) == 2
+
+
+def test_a_client_that_reconnects_takes_its_change_streams_along(http_server: Http) -> None:
+    server = http_server(versions=[LEGACY])
+    go = threading.Event()
+
+    def first(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.hold()
+
+    def second(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.wait(go)
+        exchange.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        exchange.hold()
+
+    for script in (first, second):
+        server.arm(script, 1, http="GET")
+    with syncline.connect(server.url, protocol_version=LEGACY) as client, client.subscribe(tools=True) as changes:
+        client.reconnect()
+        assert changes.get(SOON) == Change("resubscribed")
+        go.set()
+        while (change := changes.get(SOON)) == Change("resubscribed"):
+            pass
+        assert change == Change("tools_changed")
+        assert changes.state == "active"
+
+
+def test_closing_the_client_ends_the_get_stream(http_server: Http) -> None:
+    server = http_server(versions=[LEGACY])
+
+    def listen(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.hold()
+
+    server.arm(listen, 1, http="GET")
+    with syncline.connect(server.url, protocol_version=LEGACY) as client:
+        changes = client.subscribe(tools=True)
+        waiting = Background(lambda: list(changes))
+    with pytest.raises(syncline.StreamTerminated):
+        waiting.result()
+    changes.close()
 
 
 def test_a_thread_of_a_stream_that_is_closed_has_ended(meet: Meet) -> None:

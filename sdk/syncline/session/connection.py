@@ -62,6 +62,7 @@ class Connection:
         findings: Findings,
         handlers: Handlers,
         on_notification: Callable[[Notification], None],
+        on_lost: Callable[[SynclineError], None] = lambda _: None,
         trace: logs.Tracer | None = None,
     ) -> None:
         self.name = name
@@ -75,6 +76,7 @@ class Connection:
         self.ending = CancelToken()  # for what waits, but not for an answer
         self._make_transport = make_transport
         self._on_notification = on_notification
+        self._on_lost = on_lost
         self._trace = trace
         self._ended: SynclineError | None = None
         self._callbacks = Lane(f"syncline:{name}:notify", LANE_LIMIT)
@@ -325,8 +327,10 @@ class Connection:
                 return
             self._ended = error.at(self.name)
             calls = self.engine.drain()
-            transport = self.transport
+            transport, open_till_now = self.transport, self.state is State.READY
         self._end(calls, error)
+        if open_till_now:
+            self._on_lost(error)
         self.ending.cancel(error)
         self._outbox.submit(lambda: transport.close(Deadline(ANSWERING)))  # a dead server's children end with it
 

@@ -12,6 +12,8 @@ from syncline.errors import SessionExpired, StreamError, SynclineError
 from syncline.transport.base import Outgoing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from syncline.concurrency.workers import Thread
 
     from .session import Session
@@ -31,6 +33,15 @@ class Audience(Protocol):
 
     def terminated(self, error: SynclineError) -> None:
         """It is gone for good."""
+
+
+class Subscriber(Audience, Protocol):
+    """Somebody for whom resources are subscribed to."""
+
+    @property
+    def uris(self) -> Collection[str]:
+        """Their URIs."""
+        ...
 
 
 class Ear:
@@ -102,24 +113,32 @@ class Listener:
         self._message = self._thread = None
 
     def _run(self, message: Outgoing) -> None:
-        failure: SynclineError = StreamError("the server offers no stream for what it sends unasked")
-        while not message.abandoned:
-            generation = self._session.recovery.generation
+        session, again = self._session, False
+        while True:
+            generation, connection = session.recovery.generation, session.connection
+            failure: SynclineError = StreamError("the server offers no stream for what it sends unasked")
             try:
-                self._session.connection.transport.listen(message, self._on_open)
+                connection.transport.listen(message, lambda missed, again=again: self._on_open(missed or again))  # type: ignore[misc]
                 break  # there is none
-            except SessionExpired:
-                try:
-                    self._session.renew(generation)
-                except SynclineError as again:
-                    failure = again
+            except SynclineError as error:
+                failure = error
+            again = True
+            try:
+                if session.connection is not connection:  # there is another one in its place
+                    with self._lock:
+                        if self._message is not message:
+                            return
+                        self._message = message = session.connection.listening()
+                elif isinstance(failure, SessionExpired) and not message.abandoned:
+                    session.renew(generation)
+                else:
                     break
             except SynclineError as error:
                 failure = error
                 break
-        if message.abandoned:
-            return
         with self._lock:
+            if self._message is not message:
+                return
             audience = list(self._audience)
             self._audience.clear()
             self._message = self._thread = None

@@ -37,6 +37,7 @@ from syncline_wire import v2026_07_28 as _models  # noqa: F401 - loaded with the
 from . import retry
 from .connection import UNDOING, Connection
 from .inbox import Inbox
+from .listener import ENDING as LEAVING
 from .listener import Ear, Listener
 from .negotiation import Agreement, EraMemory, handshake, negotiate
 from .recovery import Recovery
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from syncline.types import CallToolResult, LoggingMessageNotificationParams
 
     from .handlers import Handlers
+    from .listener import Subscriber
     from .waiter import OnProgress
 
 #: Seconds to wait, while opening, for the stream on which a server asks; it may open later.
@@ -90,6 +92,7 @@ class Session:
                 findings=self.findings,
                 handlers=handlers,
                 on_notification=self.inbox,
+                on_lost=self._lost,
                 trace=trace,
             )
 
@@ -104,11 +107,11 @@ class Session:
         self._handlers = handlers
         self._retry = retry
         self._log_level: str | None = None
-        #: The URIs of ``resources/subscribe``, which a new session is told again.
-        self.subscriptions: set[str] = set()
+        self._subscriptions: set[str] = set()
         self.closed = False
-        #: Called when a session or a connection was made anew: what was not delivered meanwhile is lost.
-        self.restored: set[Callable[[], None]] = set()
+        self.closing = CancelToken()  # for what waits, whichever connection it waits for
+        #: Change streams of the handshake era, which live in the session.
+        self.audience: set[Subscriber] = set()
         self.listener = Listener(self)
         told = on_log is not None or on_notification is not None
         self._ear = Ear() if told or handlers.declared({}) else None
@@ -189,10 +192,10 @@ class Session:
             self.connection.log_level = self._log_level
         elif self._log_level is not None and self.offers("logging/setLevel"):
             exchange("logging/setLevel", {"level": self._log_level}, deadline)
-        for uri in sorted(self.subscriptions) if agreement.revision.era == "handshake" else ():
+        for uri in sorted(self.resources()) if agreement.revision.era == "handshake" else ():
             exchange("resources/subscribe", {"uri": uri}, deadline)
-        for tell in list(self.restored):
-            tell()
+        for each in list(self.audience):
+            each.missed()
 
     def renew(self, generation: int) -> None:
         """A new session in the place of one that was found expired, unless somebody has made it since that generation."""
@@ -205,8 +208,13 @@ class Session:
     def close(self) -> None:
         """Close the connection, within ``Timeouts.close``."""
         self.closed = True
-        self.listener.close()
-        self.connection.close(self.timeouts.close)
+        closed = ConnectionClosed("the client was closed")
+        self.closing.cancel(closed)
+        for each in list(self.audience):
+            each.terminated(closed)
+        deadline = Deadline(self.timeouts.close)
+        self.listener.close(deadline.sooner(LEAVING).remaining() or 0.0)
+        self.connection.close(deadline.remaining())
 
     @property
     def agreement(self) -> Agreement:
@@ -362,7 +370,15 @@ class Session:
 
     def subscribed(self, uri: str, on: bool) -> None:
         """Remember a resource subscription, to restore it on a new session."""
-        (self.subscriptions.add if on else self.subscriptions.discard)(uri)
+        (self._subscriptions.add if on else self._subscriptions.discard)(uri)
+
+    def resources(self) -> set[str]:
+        """The resources that are subscribed to, by request or by a change stream; a new session is told of them again."""
+        return self._subscriptions.union(*(each.uris for each in list(self.audience)))
+
+    def _lost(self, error: SynclineError) -> None:
+        for each in list(self.audience):
+            each.lost(error)
 
     def notify(self, method: str, params: Mapping[str, object] | None, deadline: Deadline) -> None:
         """Send a notification; an expired session is renewed for it, too."""

@@ -127,9 +127,10 @@ class Changes:
         self._session = session
         self._wanted = wanted
         self._waiting: Pending[Change] = Pending()
-        self._put: Callable[[Change], None] = self._waiting.put
+        self._put: Callable[[Change], None] | None = None
         self._finish: Callable[[], None] = self._waiting.end
-        self._over = CancelToken()
+        self._over = session.closing.child()
+        self._lock = new_lock()  # where changes go
         self._taking = False
         self._source: Listening | Standing = (Listening if _stateless(session) else Standing)(session, wanted, self)
         self.accepted: Mapping[str, object] = wanted.filter()
@@ -215,33 +216,56 @@ class Changes:
         """A notification that may be a change."""
         change = self._wanted.change(notification)
         if change is not None:
-            self._put(change)
+            self._hand_on(change)
 
     def missed(self) -> None:
         """The stream was made again: nobody knows what was missed."""
-        self.state = "active"
+        if not self.finished:
+            self.state = "active"
         self._session.inbox.forget()
-        self._put(Change("resubscribed"))
+        self._hand_on(Change("resubscribed"))
 
     def lost(self, error: SynclineError | None) -> None:
         """The stream is gone, and will be made again."""
-        self.state = "reconnecting"
-        self.last_error = error
+        if not self.finished:
+            self.state = "reconnecting"
+            self.last_error = error
 
     def terminated(self, error: SynclineError) -> None:
         """The stream is gone for good."""
-        if self.state != "closed":
-            self.state = "terminated"
+        if not self.finished:
             ended = StreamTerminated(f"the stream has ended: {error.message}").at(self._session.name)
             ended.__cause__ = error
             self.last_error = ended
+            self.state = "terminated"
         self._finish()
 
     def redirect(self, put: Callable[[Change], None], finish: Callable[[], None]) -> None:
         """Hand changes to somebody else from now on, beginning with those that wait."""
-        self._put, self._finish = put, finish
+        with self._lock:
+            self._put, self._finish = put, finish
         while (change := self._waiting.take(Deadline(0.0))) is not None:
             put(change)
+        if self.finished:
+            finish()
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state in ("terminated", "closed")
+
+    @property
+    def uris(self) -> Collection[str]:
+        """The resources that are subscribed to."""
+        return self._wanted.resources
+
+    def _hand_on(self, change: Change) -> None:
+        with self._lock:
+            put = self._put
+            if put is None:
+                self._waiting.put(change)
+        if put is not None:
+            put(change)  # may run what the user handles it with
 
     @property
     def name(self) -> str:
@@ -281,8 +305,6 @@ class ChangesThread:
         self._starting = new_lock()
         self._thread: Thread | None = None
         changes.redirect(self._take, self._end)
-        if changes.over.cancelled:
-            self._end()
 
     def stop(self) -> None:
         """Close the stream; nothing more is handled when the change in hand is done. Never waits for it."""
@@ -376,8 +398,6 @@ class Listening:
             on_notice=self._notice,
             on_end=self._ended,
         )
-        if self._changes.over.cancelled:
-            self._channel.close(0.0)
 
     def _notice(self, notification: Notification) -> None:
         if notification.method != ACKNOWLEDGED:
@@ -408,16 +428,17 @@ class Listening:
                 return
             changes.lost(error)
             if self._turn and changes.over.wait(Deadline(pause(AGAIN, self._turn))):
-                return
+                break
             self._turn += 1
             try:
                 self._listen()
-                return
             except SynclineError as failure:
                 error = failure
-                if self._session.closed:
-                    changes.terminated(failure)
-                    return
+                continue
+            if not changes.over.cancelled:
+                return
+            self.close(0.0)
+        changes.terminated(error or StreamError("the client was closed"))
 
 
 class Standing:
@@ -432,12 +453,11 @@ class Standing:
         """Listen, then subscribe to each resource."""
         session = self._session
         session.inbox.taps.add(self._told)
-        session.restored.add(self._changes.missed)
+        session.audience.add(self._changes)
         try:
             session.listener.join(self._changes)
             for uri in self._wanted.resources:
                 session.call("resources/subscribe", {"uri": uri}, session.deadline(None))
-                session.subscribed(uri, True)
         except BaseException:
             self.close()
             raise
@@ -462,16 +482,16 @@ class Standing:
     def _forget(self) -> None:
         session = self._session
         session.inbox.taps.discard(self._told)
-        session.restored.discard(self._changes.missed)
-        for uri in self._wanted.resources:
-            session.subscribed(uri, False)
+        session.audience.discard(self._changes)
 
     def _told(self, notification: Notification) -> None:
         uri = notification.params.get("uri") if notification.method == UPDATED else None
-        if not isinstance(uri, str) or self._wanted.ours(uri, self._session.subscriptions):
+        if not isinstance(uri, str) or self._wanted.ours(uri, self._session.resources()):
             self._changes.told(notification)
 
     def _unsubscribe(self, uri: str) -> None:
+        if uri in self._session.resources():
+            return  # somebody else is still subscribed to it
         try:
             self._session.call("resources/unsubscribe", {"uri": uri}, Deadline(ENDING))
         except SynclineError as error:
