@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 
 import syncline
-from tests.fixtures.partner import Background
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.slot import ReplySlot
+from syncline.transport.base import Sink
+from syncline.transport.memory import MemoryTransport, pair
+from tests.fixtures.partner import SOON, Background, Partner
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange
 
@@ -346,3 +350,53 @@ def test_an_http_server_that_was_restarted_is_just_used_again(http_server: Http)
 def test_a_policy_is_checked(bad: dict[str, Any]) -> None:
     with pytest.raises(syncline.ConfigError):
         syncline.RetryPolicy(**bad)
+
+
+# Closing while it reconnects
+
+
+def test_closing_ends_a_reconnection(http_server: Http) -> None:
+    server = http_server(versions=[LEGACY])
+    client = connect(server)
+    server.arm(lambda exchange: exchange.hold(), 1, method="initialize")
+    reconnecting = Background(client.reconnect)
+    while len(server.calls("initialize")) < 2:
+        threading.Event().wait(0.01)
+    client.close()
+    with pytest.raises(syncline.ConnectionClosed):
+        reconnecting.result()
+
+
+def test_closing_ends_the_pause_before_another_restart() -> None:
+    started = threading.Event()
+
+    class Refusing(MemoryTransport):
+        def start(self, sink: Sink, deadline: Deadline) -> None:
+            started.set()
+            raise syncline.ConnectFailed("nobody is there")
+
+    transport, peer = pair("partner")
+    transports = iter([transport, *(Refusing("partner", ReplySlot()) for _ in range(2))])
+    policy = syncline.RetryPolicy(restart=2, backoff=syncline.Backoff(base=600, cap=600))
+    client = syncline.Client(lambda: next(transports), protocol_version=LEGACY, retry=policy, timeout=3600)
+    opening = Background(client.open)
+    Partner(peer).open(LEGACY)
+    opening.result()
+    peer.close()
+    calling = Background(client.ping)
+    assert started.wait(SOON)
+    client.close()
+    with pytest.raises(syncline.ConnectionClosed):
+        calling.result()
+
+
+def test_a_reconnection_that_restores_only_a_part_is_none(http_server: Http) -> None:
+    server = http_server(versions=[LEGACY])
+    with connect(server, retry=syncline.RetryPolicy(restart=1)) as client:
+        client.subscribe_resource("memo://greeting")
+        server.arm(500, 1, method="resources/subscribe")
+        with pytest.raises(syncline.HttpStatusError):
+            client.reconnect()
+        assert client.is_closed
+        client.ping()
+    assert len(server.calls("resources/subscribe")) == 3

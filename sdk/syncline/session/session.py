@@ -110,6 +110,7 @@ class Session:
         self._subscriptions: set[str] = set()
         self.closed = False
         self.closing = CancelToken()  # for what waits, whichever connection it waits for
+        self._fresh: Connection | None = None
         #: Change streams of the handshake era, which live in the session.
         self.audience: set[Subscriber] = set()
         self.listener = Listener(self)
@@ -133,13 +134,20 @@ class Session:
     def _reopen(self, deadline: Deadline) -> None:
         if self.closed:
             raise ConnectionClosed("the client was closed").at(self.name)
-        old, fresh = self.connection, self._connect()
+        old = self.connection
+        self._fresh = fresh = self._connect()
+        if self.closed:
+            fresh.close(UNDOING)
         self._open(fresh, deadline)
         self.connection = fresh
         old.close(UNDOING)
         if self.closed:
             fresh.close(UNDOING)
-        self._restore(deadline)
+        try:
+            self._restore(deadline)
+        except BaseException:
+            fresh.close(UNDOING)  # else it would pass for one on which everything is as it was
+            raise
         self._listen()
 
     def _open(self, connection: Connection, deadline: Deadline) -> None:
@@ -214,7 +222,9 @@ class Session:
             each.terminated(closed)
         deadline = Deadline(self.timeouts.close)
         self.listener.close(deadline.sooner(LEAVING).remaining() or 0.0)
-        self.connection.close(deadline.remaining())
+        for connection in (self._fresh, self.connection):
+            if connection is not None:
+                connection.close(deadline.remaining())
 
     @property
     def agreement(self) -> Agreement:
@@ -336,7 +346,7 @@ class Session:
             attempts=self._retry.restart,
             repeatable=True,
             deadline=deadline,
-            ending=CancelToken(),
+            ending=self.closing,
         )
 
     def _answers(self, method: str, question: Round, deadline: Deadline) -> dict[str, object]:
