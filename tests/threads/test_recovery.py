@@ -66,6 +66,32 @@ def test_many_threads_renew_it_once(http_server: Http) -> None:
     assert len(server.calls("initialize")) == 2
 
 
+def test_nothing_slips_through_between_two_sessions(http_server: Http) -> None:
+    """A call that had begun when the session was given up is sent in the new one, not in none."""
+    server = http_server(versions=[LEGACY])
+    ready, go, renewed = threading.Event(), threading.Event(), threading.Event()
+
+    def gate(direction: str, _name: str, data: bytes) -> None:
+        if b"late" in data and not ready.is_set():
+            ready.set()
+            assert go.wait(SOON)
+
+    with connect(server) as client:
+        client._session.connection._trace = gate
+        late = Background(lambda: client.call_tool("echo", {"text": "late"}).text)
+        assert ready.wait(SOON)
+        server.expire_sessions()
+        server.hold(renewed, method="initialize")
+        first = Background(lambda: client.call_tool("echo", {"text": "first"}).text)
+        server.wait_until(lambda: len(server.calls("initialize")) == 2)
+        go.set()
+        calls = server.calls("tools/call")
+        late.thread.join(0.2)
+        assert server.calls("tools/call") == calls
+        renewed.set()
+        assert (first.result(), late.result()) == ("first", "late")
+
+
 def test_a_second_expiry_in_one_call_is_an_error_and_the_next_call_recovers(http_server: Http) -> None:
     """Behaviours 4.62."""
     server = http_server(versions=[LEGACY])

@@ -634,12 +634,14 @@ def test_the_first_session_stays(scripted_server: Serve) -> None:
 
 
 def test_a_forgotten_session(scripted_server: Serve) -> None:
-    """B047: a new start carries no session id."""
+    """B047: a new start carries no session id, and nothing else is sent before it."""
     server = scripted_server(opening("json", "one"), opening("json", "two"), by_json)
     with reach(server.url) as peer:
         peer.send(1)
         peer.transport.forget_session()
-        peer.send(2)
+        with pytest.raises(SessionExpired):
+            peer.send(5)
+        peer.send(2, opening=True)
         peer.send(3)
     assert [request.header("Mcp-Session-Id") for request in server.requests] == [None, None, "two", "two"]
 

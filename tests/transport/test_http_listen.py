@@ -215,7 +215,7 @@ def test_a_stream_that_is_not_found_in_any_session_is_not_there(scripted_server:
         outcomes = []
         for _ in range(3):
             peer.transport.forget_session()
-            peer.send(1)
+            peer.send(1, opening=True)
             outcomes.append(Listener(peer).thread.result())
         assert isinstance(outcomes[0], SessionExpired)
         assert outcomes[1:] == ["no stream"] * 2
@@ -231,7 +231,7 @@ def test_an_open_stream_dispels_the_doubt(scripted_server: Serve) -> None:
         outcomes = []
         for _ in range(4):
             peer.transport.forget_session()
-            peer.send(1)
+            peer.send(1, opening=True)
             outcomes.append(Listener(peer).thread.result())
         assert [isinstance(outcome, SessionExpired) for outcome in outcomes] == [True, True, True, False]
 

@@ -236,7 +236,8 @@ class Connection:
             with self.lock:
                 self.engine.abandon(call)
             raise
-        return call, Outgoing(frame, "request", method, call.id, extra, method in REPEATABLE, stream)
+        repeatable, opening = method in REPEATABLE, method == "initialize"
+        return call, Outgoing(frame, "request", method, call.id, extra, repeatable, stream, opening)
 
     def listening(self) -> Outgoing:
         """The message that stands for the GET stream: it has no body, only headers, and can be abandoned."""

@@ -22,6 +22,7 @@ class Outgoing:
         headers: HTTP headers that mirror the message (revision, method, name, parameters); other transports ignore them.
         repeatable: It may be sent again when a connection breaks before any byte of an answer came.
         stream: Its answer is a stream that stays open.
+        opening: It opens a session, so it belongs to none.
         abandoned: Its sender has lost interest; set by ``Transport.abandon()``.
     """
 
@@ -32,6 +33,7 @@ class Outgoing:
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = False
     stream: bool = False
+    opening: bool = False
     abandoned: bool = False
 
 
@@ -102,7 +104,7 @@ class Transport(Protocol):
         """
 
     def forget_session(self) -> None:
-        """Carry no session id until the server names a new one; HTTP only."""
+        """The session is over; until another one is opened everything else raises ``SessionExpired``. HTTP only."""
 
     def abandon(self, message: Outgoing) -> None:
         """The sender of a request has lost interest: end its send, if that is blocked on the answer. From any thread."""

@@ -49,6 +49,8 @@ _ACCEPT = {"Accept": "text/event-stream, application/json"}
 _POST = {"Content-Type": "application/json", **_ACCEPT}
 #: Answers to the GET of servers that have no listening stream.
 _NO_STREAM = (Meaning.NO_STREAM, Meaning.WRONG_TYPE, Meaning.JSON, Meaning.ACCEPTED)
+#: In the place of a session id: the session was given up.
+FORGOTTEN = ""
 _SESSION_ID = re.compile(r"[\x21-\x7e]+")
 
 
@@ -144,12 +146,12 @@ class HttpTransport:
         ``AuthRequired``, ``SessionExpired``, ``UnexpectedMessage`` for an answer to something else or none, and
         ``InvalidMessage`` for one over the limits.
         """
-        session_id = self._session_id
         self._revision = message.headers.get(VERSION_HEADER)
         try:
+            session_id = self._belongs_to(message)
             cut = self._post(message, session_id, deadline)
             if cut is not None:
-                self._resume(message, session_id or self._session_id, cut, deadline)
+                self._resume(message, session_id or self._session_id or None, cut, deadline)
         except SynclineError as error:
             error.at(self._name, message.method, message.id)
             raise
@@ -160,7 +162,7 @@ class HttpTransport:
             return
         trail = Trail(self._event_bytes)
         try:
-            self._listen(message, self._session_id, trail, on_open)
+            self._listen(message, self._belongs_to(message), trail, on_open)
         except SynclineError as error:
             error.at(self._name, message.method)
             raise
@@ -192,14 +194,14 @@ class HttpTransport:
 
     # -------------------------------------------------------------------------------------------------------- session
     def forget_session(self) -> None:
-        """Carry no session id until a new one is given; a stream that listens in the old session ends with it."""
-        self._session_id = None
+        """Send nothing but what opens another session; a stream that listens in the old session ends with it."""
+        self._session_id = FORGOTTEN
         self._exchanges.interrupt()
 
     def end_session(self, deadline: Deadline) -> None:
         """Tell the server that the session is over (DELETE), where there is one. Short; whatever comes of it is ignored."""
         session_id, self._session_id = self._session_id, None
-        if session_id is not None:
+        if session_id:
             own = {VERSION_HEADER: self._revision} if self._revision else {}
             self._way.end_session(self._way.headers(own, session_id), deadline)
 
@@ -207,12 +209,24 @@ class HttpTransport:
         if self._session_id != session_id:
             raise SessionExpired("the session that the stream belonged to was given up")
 
-    def _adopt_session(self, value: str | None, status: int) -> None:
-        if value is None or not 200 <= status < 300:
+    def _belongs_to(self, message: Outgoing) -> str | None:
+        """The id of the session that a message is sent in. Nobody may slip through between two sessions."""
+        session_id = self._session_id
+        if session_id != FORGOTTEN:
+            return session_id
+        if not message.opening:
+            raise SessionExpired("the session was given up, and there is no other one yet")
+        return None
+
+    def _adopt_session(self, message: Outgoing, value: str | None, status: int) -> None:
+        if not 200 <= status < 300:
             return
-        if _SESSION_ID.fullmatch(value):
+        if value is not None and _SESSION_ID.fullmatch(value):
             self._session_id = value
-        else:
+            return
+        if message.opening:
+            self._session_id = None
+        if value is not None:
             self._sink.finding("session-id-invalid", SESSION_HEADER, f"{len(value)} characters")
 
     # ----------------------------------------------------------------------------------------------------------- POST
@@ -223,7 +237,7 @@ class HttpTransport:
             status = answer.response.status
             self.date = answer.response.headers.get("Date"), time.time()
             if session_id is None and self.sessions:
-                self._adopt_session(answer.response.headers.get(SESSION_HEADER), status)
+                self._adopt_session(message, answer.response.headers.get(SESSION_HEADER), status)
             meaning = answer.judge(message.kind, session=session_id is not None, modern=not self.sessions)
             if meaning is Meaning.JSON:
                 self._take_json(message, whole(answer.response, self._message_bytes), status)
