@@ -17,7 +17,7 @@ from syncline.protocol.occurrences import WINDOW
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Rows written between two prunings of remembered ids.
+#: Ids written for one subscription between two prunings; the first one comes with the first write of a process.
 PRUNED_EVERY = 1000
 #: Connections of a parent process: SQLite's cannot be used on the other side of a fork, nor even closed there.
 _LEFT: list[sqlite3.Connection] = []
@@ -124,7 +124,7 @@ class SqliteCursors:
         self._path = os.fspath(path)
         self._timeout = timeout
         self._lock = new_lock()
-        self._writes = 0
+        self._writes: dict[int, int] = {}
         self._connection: sqlite3.Connection | None = None
 
     def load(self, key: SubscriptionKey) -> Stored:
@@ -151,9 +151,9 @@ class SqliteCursors:
             database.executemany(
                 "INSERT OR IGNORE INTO seen (position, event_id) VALUES (?, ?)", [(ident, each) for each in seen]
             )
-            self._writes += len(seen)
-            if self._writes >= PRUNED_EVERY:
-                self._writes = 0
+            writes = self._writes.get(ident, PRUNED_EVERY) + len(seen)
+            self._writes[ident] = 0 if writes >= PRUNED_EVERY else writes
+            if writes >= PRUNED_EVERY:
                 database.execute(
                     "DELETE FROM seen WHERE position = :position AND n <="
                     " (SELECT n FROM seen WHERE position = :position ORDER BY n DESC LIMIT 1 OFFSET :window)",

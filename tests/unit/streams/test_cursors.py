@@ -14,6 +14,7 @@ import pytest
 
 from syncline.concurrency import lifecycle
 from syncline.protocol.occurrences import WINDOW
+from syncline.streams import cursors
 from syncline.streams.cursors import CursorStore, MemoryCursors, SqliteCursors, Stored, SubscriptionKey
 
 
@@ -68,6 +69,34 @@ def test_old_ids_leave_the_file(database: SqliteCursors, tmp_path: Path) -> None
     with sqlite3.connect(tmp_path / "events.db") as direct:
         assert direct.execute("SELECT count(*) FROM seen").fetchone() == (WINDOW,)
     direct.close()
+
+
+def rows(path: Path) -> dict[int, int]:
+    with sqlite3.connect(path) as direct:
+        found = dict(direct.execute("SELECT position, count(*) FROM seen GROUP BY position").fetchall())
+    direct.close()
+    return found
+
+
+def test_old_ids_of_every_subscription_leave_the_file(
+    database: SqliteCursors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However the writing of several subscriptions alternates."""
+    monkeypatch.setattr(cursors, "WINDOW", 10)
+    monkeypatch.setattr(cursors, "PRUNED_EVERY", 20)
+    for number in range(200):
+        for name in ("a.b", "c.d"):
+            database.save(key(name=name), None, [f"e{number}"])
+    assert all(count < 30 for count in rows(tmp_path / "events.db").values())
+
+
+def test_old_ids_leave_the_file_of_short_lived_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cursors, "WINDOW", 10)
+    for run in range(5):
+        with SqliteCursors(tmp_path / "events.db") as store:
+            for number in range(10):
+                store.save(key(), None, [f"e{run}-{number}"])
+    assert rows(tmp_path / "events.db") == {1: 19}
 
 
 def test_the_file_outlives_the_store(tmp_path: Path) -> None:
