@@ -382,11 +382,11 @@ def call_tool(
 def _transports(
     server: Target, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
 ) -> tuple[str, object, Callable[[], Transport]]:
-    """The server's name, what it is remembered by, and how to make a transport to it. Loads only the transport used."""
+    """The server's name, what it is remembered by if anything, and how to make a transport to it. Loads only the transport used."""
     if is_transport(server):
-        return str(getattr(server, "name", "transport")), object(), lambda: server
+        return str(getattr(server, "name", "transport")), None, lambda: server
     if callable(server):
-        return str(getattr(server, "name", "transport")), object(), server
+        return str(getattr(server, "name", "transport")), None, server
     target = as_server(server)
     if isinstance(target, StdioServer):
         if auth is not None:

@@ -249,6 +249,17 @@ def test_what_was_found_out_is_remembered(http_server: Http, monkeypatch: pytest
     assert len(server.calls("initialize")) == 2
 
 
+def test_a_server_without_a_name_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that makes a client for each job grows by nothing."""
+    memory = EraMemory()
+    monkeypatch.setattr(EraMemory, "shared", memory)
+    for _ in range(3):
+        opening, partner = begin()
+        partner.serve("server/discover", discovered())
+        opening.result().close()
+    assert memory._eras == {}
+
+
 @pytest.mark.parametrize("code", [-32022, -32601, -32602])
 def test_a_wrong_memory_is_corrected(http_server: Http, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     """ERA-31: the server was replaced by one of the other era, which refuses the handshake in one way or another."""

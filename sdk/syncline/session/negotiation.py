@@ -80,7 +80,9 @@ class EraMemory:
             return None if entry is None or entry[1].expired else entry[0]
 
     def remember(self, key: object, era: Era, *, shared: bool) -> None:
-        """Keep a verdict; ``shared`` says that the server is a program and not a URL."""
+        """Keep a verdict, unless the key is None; ``shared`` says that the server is a program and not a URL."""
+        if key is None:
+            return
         with self._lock:
             self._eras[key] = era, Deadline(None if shared else VERDICT_LIFE)
 
