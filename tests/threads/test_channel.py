@@ -193,6 +193,35 @@ def test_over_http_it_reads_its_own_answer(http_server: Callable[..., McpHttpSer
         channel.close()
 
 
+def test_a_consumer_that_fails_ends_it_with_an_error(
+    http_server: Callable[..., McpHttpServer], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody waits for ever for what a thread that has died would have brought; the request is not left open."""
+    server = http_server(versions=["2026-07-28"])
+
+    def script(exchange: Exchange) -> None:
+        exchange.sse()
+        event(exchange, 0)
+        exchange.hold()
+
+    streaming(server, script)
+    with syncline.connect(server.url) as client:
+        taken = Taken()
+
+        def fail(_notice: Notification) -> None:
+            raise ZeroDivisionError("bad luck")
+
+        connection = client._session.connection
+        channel = Channel(connection, "acme/listen", {}, on_notice=fail, on_end=taken.items.put)
+        end = taken.next()
+        assert isinstance(end, Reply)
+        assert "bad luck" in str(end.error)
+        assert isinstance(end.error, syncline.StreamError)
+        assert connection.engine.pending == {}
+        channel.close()
+    assert "bad luck" in caplog.text
+
+
 def test_over_http_closing_it_hangs_up_at_once(http_server: Callable[..., McpHttpServer]) -> None:
     """MH-6: no message; the server sees the connection go while it is silent."""
     server = http_server(versions=["2026-07-28"])

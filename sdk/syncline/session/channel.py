@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from syncline import logs
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.slot import ReplySlot
 from syncline.concurrency.workers import among, join, spawn
-from syncline.errors import RequestTimeout, StreamOverflow, SynclineError
+from syncline.errors import RequestTimeout, StreamError, StreamOverflow, SynclineError
 from syncline.protocol.events import Notification, Progress, Reply
 
 if TYPE_CHECKING:
@@ -118,6 +119,10 @@ class Channel:
             ended = None if connection.forsake(self._call, self._message) is False else Reply(error=error)
             if ended is None:
                 ended = self._pump()
+        except Exception as error:  # somebody may wait for what this thread would have brought
+            logs.wire.exception("%s: taking what %s brought failed", connection.name, self._call.method)
+            connection.forsake(self._call, self._message)
+            ended = Reply(error=StreamError(f"taking what came failed: {error!r}"))
         if ended is not None:
             if ended.error is not None:
                 ended.error.at(connection.name, self._call.method, self._call.id)
