@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Protocol
 
@@ -23,7 +23,7 @@ from syncline.errors import (
     SubscriptionLimit,
 )
 from syncline.protocol import pace
-from syncline.protocol.occurrences import Event, StreamItem
+from syncline.protocol.occurrences import Event, Page, StreamItem
 from syncline.protocol.pace import Pulse, Reconnect
 from syncline.streams.cursors import MemoryCursors
 from syncline.streams.event_stream import EventStream
@@ -781,6 +781,36 @@ def test_a_listing_that_fails_does_not_end_a_poll(polling: Setting) -> None:
         assert states([take(stream)]) == ["reconnecting"]
         topic.refusal = None
         assert states([take(stream)]) == ["active"]
+
+
+@pytest.mark.parametrize("wanted", [10**400, -(10**400)])
+def test_a_next_poll_that_is_no_sensible_time_loses_nothing(
+    polling: Setting, monkeypatch: pytest.MonkeyPatch, wanted: int
+) -> None:
+    monkeypatch.setattr(pace, "POLL_CEILING", 0.01)
+    with polling.events.subscribe("a.b") as stream:
+        polling.source.next_poll_ms = wanted
+        polling.emit(2)
+        assert take_events(stream, 2) == numbered(0, 1)
+        polling.emit(1)
+        assert take_events(stream, 1) == numbered(2)
+
+
+def test_a_poll_that_fails_unforeseen_is_made_again(
+    polling: Setting, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with polling.events.subscribe("a.b") as stream:
+        page = stream._feed.page
+
+        def broken(result: Mapping[str, object]) -> Page:
+            monkeypatch.setattr(stream._feed, "page", page)
+            raise ZeroDivisionError("bad luck")
+
+        monkeypatch.setattr(stream._feed, "page", broken)
+        polling.emit(1)
+        assert take_events(stream, 1) == numbered(0)
+        assert "ZeroDivisionError" in str(stream.last_error)
+    assert "bad luck" in caplog.text
 
 
 def test_closing_the_client_ends_polling(polling: Setting) -> None:

@@ -22,6 +22,8 @@ PREFIX = "notifications/events/"
 WINDOW = 10_000
 #: Seconds until the next poll where the server does not say.
 NEXT_POLL = 30.0
+#: Milliseconds that a server can ask for; an integer of JSON may be too large to reckon with.
+LONGEST_DELAY = 1e12
 
 StreamState: TypeAlias = Literal["starting", "active", "reconnecting", "terminated", "closed"]
 
@@ -224,7 +226,9 @@ class Subscription:
         self.ledger.advance()
         self.cursor = cursor if cursor is not None else before
         delay = result.get("nextPollMs")
-        seconds = delay / 1000 if isinstance(delay, (int, float)) and not isinstance(delay, bool) else NEXT_POLL
+        seconds = NEXT_POLL
+        if isinstance(delay, (int, float)) and not isinstance(delay, bool):
+            seconds = min(max(delay, 0), LONGEST_DELAY) / 1000
         return Page(items, result.get("hasMore") is True and self.cursor != before, seconds)
 
     # Both

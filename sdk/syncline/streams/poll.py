@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import SynclineError
+from syncline.errors import StreamError, SynclineError
 from syncline.protocol.event_errors import EXTENSION, Dialect, Verdict, patience, typed, verdict
 from syncline.protocol.pace import POLL_FLOOR, Attempts, Reconnect, poll_wait
 
@@ -17,6 +18,8 @@ from .feed import Feed
 if TYPE_CHECKING:
     from syncline.concurrency.schedule import Schedule
     from syncline.session.session import Session
+
+log = logging.getLogger("syncline.events")
 
 METHOD = "events/poll"
 #: How a poll that failed is made again.
@@ -87,6 +90,9 @@ class Poll:
             self._relisted = False
         except SynclineError as error:
             wait = self._failed(typed(error, self._dialect))
+        except Exception as error:  # nobody else would ask again, and the application would wait for ever
+            log.exception("%s: polling for %s failed", self._session.name, self.feed.key.name)
+            wait = self._failed(StreamError(f"polling failed: {error!r}").at(self._session.name, METHOD))
         if wait is not None:
             self._schedule.after(wait, self._turn)
 
