@@ -196,9 +196,11 @@ class Client(Verbs):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if finalizing():  # first, and by no global name: modules may have been emptied by then
+            return
         session: Session | None = self.__dict__.get("_session")
-        if session is not None and session.connection.is_open and not sys.is_finalizing():
+        if session is not None and session.connection.is_open:
             text = f"{self!r} was deleted while still open; use 'with' or close()"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
             spawn(f"syncline:{session.name}:close", session.close)

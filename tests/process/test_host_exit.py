@@ -35,6 +35,34 @@ def test_a_client_that_is_never_closed(run: Run, offer: Serve, transport: str, h
         assert not served.http.sessions
 
 
+@BOTH
+def test_a_client_that_outlives_the_modules(run: Run, offer: Serve, transport: str) -> None:
+    """Django's caches keep the view, and with it the client, until modules have been emptied."""
+    served = offer(transport)
+    assert run(
+        served,
+        """
+        import django
+        from django.conf import settings
+        settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x")
+        django.setup()
+        from django.http import HttpResponse
+        from django.test import Client
+        from django.urls import path
+
+        client = syncline.connect(SERVER)
+
+        def add(request):
+            return HttpResponse(client.call_tool("add", {"a": 1, "b": 2}).text)
+
+        urlpatterns = [path("add", add)]
+        print(Client().get("/add").content.decode())
+        """,
+        strict=False,
+    ) == ["3"]
+    assert served.gone()
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_servers_that_do_not_want_to_end(run: Run, offer: Serve, count: int) -> None:
     """Two seconds in total, however many there are."""

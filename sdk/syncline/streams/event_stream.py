@@ -137,9 +137,11 @@ class EventStream:
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if finalizing():  # first, and by no global name: modules may have been emptied by then
+            return
         feed: Feed | None = self.__dict__.get("_feed")
-        if feed is not None and not feed.finished and not sys.is_finalizing():
+        if feed is not None and not feed.finished:
             text = f"{self!r} was deleted while still open; use 'with' or close()"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
             spawn(f"syncline:{feed.key.server}:close", self._worker.close)
