@@ -129,6 +129,11 @@ class Client(Verbs):
             known_revision(protocol_version)
         if validate_output not in ("raise", "warn", "off"):
             raise ConfigError(f"validate_output is raise, warn or off, not {validate_output!r}")
+        callbacks: dict[str, object] = {"on_elicitation": on_elicitation, "on_sampling": on_sampling}
+        callbacks |= {"on_log": on_log, "on_notification": on_notification}
+        for option, function in callbacks.items():
+            if function is not None and not callable(function):
+                raise ConfigError(f"{option} is a function that is called each time, not {function!r}")
         timeouts, bounds = Timeouts.of(timeout), limits or Limits()
         name, era_key, make = _transports(server, auth, timeouts, bounds)
         handlers = Handlers(name, on_elicitation, on_sampling, roots)

@@ -170,6 +170,17 @@ def test_roots(meet: Meet, tmp_path: Path) -> None:
     assert [ask(partner, "roots/list", {})["result"]["roots"][0]["uri"] for _ in range(2)] == ["file:///a", "file:///b"]
     with pytest.raises(syncline.ConfigError, match="a root is a folder"):
         meet(roots=["https://example.com"])
+    for alone in ("/srv", tmp_path, {"uri": "file:///srv"}):
+        with pytest.raises(syncline.ConfigError, match="roots is a list of folders, not one of them"):
+            meet(roots=alone)
+    with pytest.raises(syncline.ConfigError, match=r"a root is a folder.*, not 7"):
+        meet(roots=[7])
+
+
+@pytest.mark.parametrize("option", ["on_elicitation", "on_sampling", "on_log", "on_notification"])
+def test_a_handler_is_a_function(meet: Meet, option: str) -> None:
+    with pytest.raises(syncline.ConfigError, match=f"{option} is a function that is called each time, not {{}}"):
+        meet(**{option: {}})  # type: ignore[arg-type]
 
 
 def test_only_what_is_handled_is_declared(meet: Meet) -> None:

@@ -127,8 +127,12 @@ class Handlers:
 
 
 def _root_list(roots: Roots) -> list[dict[str, str]]:
+    if isinstance(roots, (str, os.PathLike, Mapping)):  # the letters of a path would be folders, "/" among them
+        raise ConfigError(f"roots is a list of folders, not one of them: roots=[{roots!r}]")
     listed = []
     for root in roots:
+        if not isinstance(root, (str, os.PathLike, Mapping)):
+            raise ConfigError(f"a root is a folder, as a path or a file: URI, not {root!r}")
         entry = dict(root) if isinstance(root, Mapping) else {"uri": _file_uri(root)}
         if not str(entry.get("uri", "")).startswith("file://"):
             raise ConfigError(f"a root is a folder, as a path or a file: URI, not {entry.get('uri')!r}")
