@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
@@ -44,7 +44,7 @@ class Timeouts:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if value is not None and not value > 0:
+            if value is not None and not (isinstance(value, (int, float)) and value > 0):
                 raise ConfigError(f"Timeouts.{name} must be a positive number of seconds, not {value!r}")
 
     @classmethod
@@ -55,8 +55,10 @@ class Timeouts:
         if isinstance(value, Timeouts):
             return value
         connect, call = value if isinstance(value, tuple) else (value, value)
-        total = cls.call_total if call is None or cls.call_total is None else max(cls.call_total, call)
-        return cls(connect=connect, startup=call, call=call, call_total=total)
+        steps = cls(connect=connect, startup=call, call=call)
+        if call is None or steps.call_total is None:
+            return steps
+        return replace(steps, call_total=max(steps.call_total, call))
 
     def for_call(self, value: float | Timeouts | None) -> Timeouts:
         """With the ``timeout=`` of one call."""
@@ -165,12 +167,18 @@ class StdioServer:
     stderr: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
-        if not self.command.strip():
-            raise ConfigError("a stdio server needs a command")
         if isinstance(self.args, str):
             raise ConfigError(
                 "args must be a sequence of strings, not one string; pass command and arguments as a list"
             )
+        for word in (self.command, *self.args):
+            if not isinstance(word, str):
+                raise ConfigError(f"command and args are strings, not {type(word).__name__}")
+        if not self.command.strip():
+            raise ConfigError("a stdio server needs a command")
+        for name, value in self.env.items():
+            if not isinstance(value, (str, bytes, os.PathLike)):
+                raise ConfigError(f"the environment variable {name!r} must be text, not {type(value).__name__}")
         if any("\0" in part for part in (self.command, *self.args)):
             raise ConfigError(f"the command {self.command!r} or one of its arguments contains a NUL character")
 
@@ -216,6 +224,9 @@ class HttpServer:
     def __post_init__(self) -> None:
         if self.transport not in ("auto", "streamable", "sse"):
             raise ConfigError(f"transport is auto, streamable or sse, not {self.transport!r}")
+        for name, value in self.headers.items():
+            if not isinstance(value, (str, bytes)):  # which may be a secret: not shown
+                raise ConfigError(f"the header {name!r} must be text, not {type(value).__name__}")
         try:
             parts = urlsplit(self.url)
             usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -250,8 +261,19 @@ def as_server(target: ServerLike) -> StdioServer | HttpServer:
             words = shlex.split(target)
         except ValueError as error:
             raise ConfigError(f"the command line cannot be split: {error}") from error
-    else:
+    elif isinstance(target, Iterable) and not isinstance(target, Mapping):
         words = list(target)
+    else:
+        words = []
     if not words or not all(isinstance(word, str) for word in words):
-        raise ConfigError("a server is a URL, a command line, a list of words, a StdioServer or an HttpServer")
+        wanted = "a URL, a command line, a list of words, a StdioServer or an HttpServer"
+        raise ConfigError(f"a server is {wanted}, not {_what(target)}")
     return StdioServer(words[0], tuple(words[1:]))
+
+
+def _what(target: object) -> str:
+    """What was given in the place of a server: its type only, since it may hold secrets."""
+    name = type(target).__name__
+    if isinstance(target, (list, tuple)) and target:
+        return f"a {name} with {', '.join(sorted({type(word).__name__ for word in target} - {'str'}))} in it"
+    return f"an empty {name}" if isinstance(target, (str, list, tuple)) else name

@@ -109,6 +109,27 @@ def test_a_path_that_leads_nowhere_is_named(serve: Serve, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        ("/no/such/program", "no program '/no/such/program'$"),
+        ("./plain", "'./plain' is not executable: make it so, or put its interpreter before it"),
+        ("./folder", "'./folder' is a folder"),
+        ("./folder/a.py --fast", "no program .* arguments are words of their own"),
+        ("localhost:8000/mcp", "no program .* write http:// or https:// before it"),
+        ("localhost/mcp", "no program .* write http:// or https:// before it"),
+        ("weather.example/mcp", "no program .* write http:// or https:// before it"),
+        ("127.0.0.1:8000", "no program .* write http:// or https:// before it"),
+        ("https:/weather.example", "no program .* write http:// or https:// before it"),
+    ],
+)
+def test_what_is_no_program_is_told_apart(serve: Serve, tmp_path: Path, program: str, text: str) -> None:
+    (tmp_path / "plain").write_text("print(1)")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ConnectFailed, match=text):
+        serve([program], cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
     ("text", "reason"), [("#!/no/such/interpreter\n", "No such file"), ("\x7fELF", "Exec format error")]
 )
 def test_a_program_that_cannot_run_is_named_with_the_reason(

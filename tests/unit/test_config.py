@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from syncline import ConfigError, HttpServer, Limits, StdioServer, Timeouts
@@ -31,9 +33,12 @@ def test_what_users_pass_becomes_a_server(target: object, expected: object) -> N
         ("https://", "not an http or https URL"),
         ("https://x.example:99999/mcp", "not an http or https URL"),
         ("http://x.example/a b", "not an http or https URL"),
-        ("", "a server is a URL"),
-        ([], "a server is a URL"),
-        (["uvx", 7], "a server is a URL"),
+        ("", "a server is a URL, .*, not an empty str"),
+        ([], "a server is a URL, .*, not an empty list"),
+        (["uvx", 7], "a server is a URL, .*, not a list with int in it"),
+        (None, "a server is a URL, .*, not NoneType"),
+        (Path("server.py"), "a server is a URL, .*, not PosixPath"),
+        ({"command": "uvx"}, "a server is a URL, .*, not dict"),
         ("'unclosed", "cannot be split"),
         ([" "], "needs a command"),
         (["a\0b"], "NUL"),
@@ -48,6 +53,15 @@ def test_what_cannot_work_is_refused_at_once(target: object, text: str) -> None:
 def test_arguments_as_one_string_are_refused() -> None:
     with pytest.raises(ConfigError, match="sequence of strings"):
         StdioServer("uvx", "weather-server")
+
+
+def test_what_must_be_text_is_text() -> None:
+    with pytest.raises(ConfigError, match="command and args are strings, not PosixPath"):
+        StdioServer("python", (Path("server.py"),))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="the environment variable 'DEBUG' must be text, not int"):
+        StdioServer("uvx", env={"DEBUG": 1})  # type: ignore[dict-item]
+    with pytest.raises(ConfigError, match=r"the header 'X-Tenant' must be text, not int$"):
+        HttpServer("https://weather.example/mcp", headers={"X-Tenant": 1234})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("url", ["ftp://user:hunter2@x.example?key=hunter2", "http://user:hunter2@/mcp?key=hunter2"])
@@ -93,10 +107,12 @@ def test_the_timeout_of_one_call() -> None:
     assert own.for_call(Timeouts(call=1)) == Timeouts(call=1)
 
 
-@pytest.mark.parametrize("value", [0, -1, float("nan")])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), "5"])
 def test_a_timeout_is_positive(value: float) -> None:
     with pytest.raises(ConfigError, match=r"Timeouts\.call must be a positive number"):
         Timeouts(call=value)
+    with pytest.raises(ConfigError, match="must be a positive number"):
+        Timeouts.of(value)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])

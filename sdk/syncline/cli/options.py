@@ -83,7 +83,7 @@ class Options:
         if self.header or self.bearer_env:
             raise ConfigError("--header and --bearer-env are for a server behind a URL; a command takes --env")
         if found.command == server and os.sep not in server and shutil.which(server) is None:
-            raise ConfigError(f"{server!r} is neither a URL nor a program that can be found, nor demo")
+            raise ConfigError(f"{server!r} is neither a URL (http://...) nor a program that can be found, nor demo")
         return replace(found, env=_pairs("--env", self.env, "="))
 
     def secrets(self, server: str) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -36,6 +37,8 @@ INHERITED = (
         *("USERDOMAIN", "USERNAME", "USERPROFILE", "WINDIR"),
     )
 )
+#: What looks like ``host:port`` or ``host.domain/path``.
+ADDRESS = re.compile(r"https?:|localhost(/|$)|[\w.-]+:\d+(/|$)|[\w-]+(\.[\w-]+)+/")
 #: Seconds between closing the server's input and SIGTERM, and between SIGTERM and SIGKILL.
 GRACE = 2.0
 #: Seconds that a killed process is waited for, even when the deadline has passed.
@@ -62,7 +65,21 @@ def find_program(program: str, env: Mapping[str, str], cwd: str | None) -> str:
         path = folder / program
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
-    raise ConnectFailed(f"no program {program!r} in {os.pathsep.join(map(str, folders))}")
+    raise ConnectFailed(_not_found(program, folders))
+
+
+def _not_found(program: str, folders: Sequence[Path]) -> str:
+    path = folders[0] / program
+    if os.sep in program and path.exists():
+        fault = "a folder" if path.is_dir() else "not executable: make it so, or put its interpreter before it"
+        return f"{program!r} is {fault}"
+    places = "" if Path(program).is_absolute() else f" in {os.pathsep.join(map(str, folders))}"
+    advice = ""
+    if ADDRESS.match(program):
+        advice = "; if it is the address of a server, write http:// or https:// before it"
+    elif " " in program:
+        advice = "; arguments are words of their own: StdioServer(command=..., args=[...]), or a list of words"
+    return f"no program {program!r}{places}{advice}"
 
 
 def until(condition: Callable[[], bool], deadline: Deadline) -> bool:
