@@ -60,13 +60,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "n
         line(empty)
     else:
         from rich.console import Console
-        from rich.table import Table
+        from rich.table import Column, Table
         from rich.text import Text
 
-        shown = Table(*columns, header_style="bold", box=None, pad_edge=False)
+        console = Console()
+        # The first column is what people copy: nothing of it is left out, and it is broken last.
+        short = max(Text(row[0]).cell_len for row in rows) <= console.width // 2
+        first = Column(columns[0], no_wrap=short, overflow="fold")
+        shown = Table(first, *columns[1:], header_style="bold", box=None, pad_edge=False)
         for row in rows:
             shown.add_row(Text(row[0], style="cyan"), *map(Text, row[1:]))
-        Console().print(shown)
+        console.print(shown)
 
 
 def part(block: Mapping[str, Any]) -> str:

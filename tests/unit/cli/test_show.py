@@ -50,6 +50,14 @@ def test_a_table_on_a_terminal() -> None:
     assert "\x1b[1m" in screen.getvalue()
 
 
+def test_the_first_column_of_a_table_is_whole_on_a_terminal() -> None:
+    with terminal() as screen:
+        show.table(("URI", "TEXT"), [("demo://a/rather/long/uri/1.md", "word " * 30), ("x" * 90, "word " * 30)])
+    assert "…" not in screen.getvalue()
+    assert "demo://a/rather/long/uri/1.md" in screen.getvalue()
+    assert screen.getvalue().count("x") >= 90
+
+
 def test_an_empty_table_on_a_terminal_says_so() -> None:
     with terminal() as screen:
         show.table(("NAME",), [])
