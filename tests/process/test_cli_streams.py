@@ -186,6 +186,21 @@ def test_watch_a_program(
     assert eventually(lambda: not alive(pid))
 
 
+def test_a_watched_program_that_ends(
+    start: Callable[..., Running], stdio_command: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    """Nobody starts it again, so there is nothing left to watch."""
+    script = "import os, runpy, sys; print(os.getpid(), file=open(sys.argv.pop(1), 'w')); runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+    _, _, module, *rest = stdio_command(era="2025-11-25", log=tmp_path / "log")
+    watching = start("watch", shlex.join([sys.executable, "-c", script, str(tmp_path / "pid"), module, *rest]))
+    assert watching.told() == {"state": "active"}
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    while "error" not in (told := watching.told()):
+        assert told["state"] == "reconnecting"
+    assert told["error"]["code"] == "server_exited"
+    assert watching.process.wait(SOON) == 4
+
+
 def test_watching_what_cannot_be_watched() -> None:
     ran = syncline("watch", "demo", "--tools")
     assert (ran.returncode, ran.stdout) == (5, "")
@@ -271,6 +286,37 @@ def test_stream_from_a_cursor_by_polling(event_server: EventServer, start: Calla
     streaming = start("events", "stream", event_server.url, "tock", "--cursor", "c1")
     assert streaming.item()["eventId"] == "e1"
     streaming.interrupt()
+
+
+#: Offers one event type, and ends when it is asked for events the second time.
+ENDING = """
+import json, sys
+EXTENSION = "io.modelcontextprotocol/events"
+PAGE = {"events": [], "cursor": "c0", "hasMore": False, "nextPollMs": 10}
+RESULTS = {
+    "server/discover": [{
+        "supportedVersions": ["2026-07-28"], "serverInfo": {"name": "x", "version": "1"},
+        "capabilities": {"extensions": {EXTENSION: {}}},
+    }],
+    "events/list": [{"events": [{"name": "tick", "description": "", "delivery": ["poll"], "inputSchema": {"type": "object"}, "payloadSchema": {}}]}],
+    "events/poll": [PAGE],
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if not RESULTS[asked["method"]]:
+        sys.exit(7)
+    result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **RESULTS[asked["method"]].pop()}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_program_with_events_that_ends(start: Callable[..., Running]) -> None:
+    """Nobody starts it again, so the stream is over."""
+    streaming = start("events", "stream", shlex.join([sys.executable, "-c", ENDING]), "tick")
+    assert streaming.until("active")
+    assert "exit status 7" in streaming.until("reconnecting")["message"]
+    assert streaming.told()["error"]["code"] == "server_exited"
+    assert streaming.process.wait(SOON) == 4
 
 
 def test_a_stream_that_the_server_ends(event_server: EventServer, start: Callable[..., Running]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from syncline.cli import arguments, show
 from syncline.cli.options import Options, Server, command
+from syncline.errors import ServerExited
 from syncline.protocol.revisions import META
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def stream(
     """Print events as they happen, one JSON object a line.
 
     Events are pushed where the server does that, else polled for. A stream that breaks off goes on where it stood; "gap" says
-    that something may have been missed. How the stream does is told on standard error. Ends with Ctrl-C.
+    that something may have been missed. How the stream does is told on standard error. Ends with Ctrl-C, or with the server
+    where that is a command.
     """
     from syncline.streams.cursors import SqliteCursors
 
@@ -98,6 +100,8 @@ def stream(
         for item in items:
             tell(item)
             items.ack(item)
+            if item.kind == "state" and isinstance(item.error, ServerExited):
+                raise item.error  # nobody starts it again
 
 
 def tell(item: StreamItem) -> None:

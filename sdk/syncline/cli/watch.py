@@ -8,6 +8,7 @@ import typer
 
 from syncline.cli import show
 from syncline.cli.options import Options, Server, command
+from syncline.config import StdioServer
 
 #: Seconds between two looks at how the stream does, while nothing changes.
 LOOK = 0.5
@@ -28,9 +29,10 @@ def watch(
     """Tell of changes as they happen, one JSON object a line.
 
     Without a choice, of all three lists. A stream that breaks off is made again, and "resubscribed" says that something may
-    have been missed. How the stream does is told on standard error. Ends with Ctrl-C.
+    have been missed. How the stream does is told on standard error. Ends with Ctrl-C, or with the program that is watched.
     """
     everything = not (tools or prompts or resource_list or resources)
+    is_program = isinstance(options.target(server), StdioServer)
     with (
         options.connect(server) as client,
         client.subscribe(
@@ -51,6 +53,8 @@ def watch(
                 show.item({"kind": change.kind} | ({} if change.uri is None else {"uri": change.uri}))
             elif changes.state == "closed":
                 return
+            elif is_program and client.is_closed:  # nobody starts it again
+                client.request("tools/list")  # raises what became of it
 
 
 def register(app: typer.Typer) -> None:
