@@ -58,6 +58,7 @@ NEXT = {
     "auth_required": "give a token with --bearer-env VARIABLE, or a header with --header 'Name: value'",
     "auth_refused": "the credentials were understood but are not enough; check their scopes and the account",
     "connection_lost": "try again; what the server wrote before it went away may be in its own log",
+    "method_not_found": "syncline doctor SERVER shows what the server offers",
     "http_status": "check the URL: the MCP endpoint is often a path such as /mcp",
     "no_such_event": "syncline events list SERVER shows the event types and how each can be had",
     "outcome_unknown": "it may have been done: look before you repeat it",
@@ -65,7 +66,7 @@ NEXT = {
     "server_exited": "run the command by itself and see what it says; variables reach it only through --env NAME=VALUE",
     "timeout": "--timeout SECONDS allows more time; --trace FILE shows what was said until then",
     "usage": "--help, after syncline or after a command, shows what can be asked",
-    "unreachable": "check that the program is installed, or that the server runs and the URL is right",
+    "unreachable": "check that the program is installed and that its name is right",
     "unsupported_revision": "--protocol-version chooses a revision that the server speaks",
 }
 
@@ -93,9 +94,23 @@ def describe(
         "message": _message(error),
         "status": getattr(error, "status", None),
         "url": getattr(error, "url", None) or url,
-        "hint": hint or NEXT.get(code),
+        "hint": hint or _next(error, code, url),
     }
     return {name: _redact(value, secrets) for name, value in found.items() if value is not None}
+
+
+def _next(error: BaseException, code: str, url: str | None) -> str | None:
+    """What to do next, from the code and, where that says too little, from the error itself."""
+    text = _message(error)
+    if isinstance(error, errors.LocalProtocolError):
+        return NEXT["method_not_found"]
+    if code == "unreachable" and url is not None:
+        if "WRONG_VERSION_NUMBER" in text:
+            return "the server does not speak TLS there: perhaps http:// and not https://"
+        return "check that the server runs and that the URL is right"
+    if isinstance(error, UsageError) and ("extra argument" in text or text.startswith("No such option")):
+        return f"a server that is a command goes into quotes, all of it as one word; {NEXT['usage']}"
+    return NEXT.get(code)
 
 
 def _message(error: BaseException) -> str:

@@ -280,6 +280,10 @@ class TestOptions:
         assert ran.error["code"] == "usage"
         assert ran.error["message"]
 
+    def test_a_command_without_quotes_is_told_to_take_them(self, run: Callable[..., Run]) -> None:
+        for words in (("tools", "python3", "server.py"), ("tools", "npx", "-y", "server")):
+            assert "goes into quotes" in run(*words).error["hint"]
+
     def test_headers_and_bearer_reach_the_server_and_nothing_else(
         self,
         run: Callable[..., Run],

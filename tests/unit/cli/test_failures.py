@@ -93,6 +93,22 @@ def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().err)["error"]["url"] == "http://other/"
 
 
+@pytest.mark.parametrize(
+    ("error", "url", "hint"),
+    [
+        (errors.ConnectFailed("refused"), None, "the program is installed"),
+        (errors.ConnectFailed("refused"), "http://x/mcp", "the server runs and that the URL is right"),
+        (errors.ConnectFailed("[SSL: WRONG_VERSION_NUMBER] wrong version"), "https://x/mcp", "perhaps http://"),
+        (errors.LocalProtocolError("the server does not offer prompts"), None, "syncline doctor SERVER"),
+        (errors.ConfigError("no"), None, "--help"),
+        (typer.BadParameter("no"), None, "--help"),
+        (typer.BadParameter("Got unexpected extra argument (server.py)"), None, "goes into quotes"),
+    ],
+)
+def test_what_to_do_next_depends_on_what_is_known(error: BaseException, url: str | None, hint: str) -> None:
+    assert hint in failures.describe(error, url=url)["hint"]
+
+
 def test_secrets_are_masked_even_in_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     report(ValueError("bad header hunter2hunter2"), secrets={"hunter2hunter2"})
     text = capsys.readouterr().err
