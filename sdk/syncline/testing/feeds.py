@@ -70,7 +70,7 @@ class Feeds:
     def emit(self, name: str, data: Mapping[str, object], event_id: str | None) -> None:
         """Let an event happen."""
         with self._monitor:
-            happened = self._events[name].occurrences
+            happened = self._named(name).occurrences
             now = datetime.now(timezone.utc).isoformat()
             number = len(happened) + 1
             happened.append(
@@ -80,7 +80,12 @@ class Feeds:
     def terminate(self, name: str, error: JSON) -> None:
         """End the subscriptions of an event type, those to come too."""
         with self._monitor:
-            self._events[name].ended = error
+            self._named(name).ended = error
+
+    def _named(self, name: str) -> EventType:
+        if name not in self._events:
+            raise ValueError(f"there is no event type {name!r}: offer it with event({name!r}) first")
+        return self._events[name]
 
     def change(self, method: str, params: JSON) -> None:
         """Tell everybody who listens of a change."""

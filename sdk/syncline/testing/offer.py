@@ -229,6 +229,8 @@ class Offer:
 
 def described(name: str, description: str | None, function: Callable[..., Any]) -> JSON:
     """What a listing says first, the description from the function's docstring where none is given."""
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(f"{name} is a coroutine function; what a FakeServer offers are plain functions")
     text = description or inspect.getdoc(function)
     return {"name": name} | ({} if text is None else {"description": text})
 

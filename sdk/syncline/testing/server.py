@@ -157,7 +157,10 @@ class FakeServer(Offer):
 
     def changed(self, kind: Literal["tools", "prompts", "resources", "events"]) -> None:
         """Tell those who listen that a list has changed."""
-        self._tell(FILTERS[f"{kind}ListChanged"], {})
+        method = FILTERS.get(f"{kind}ListChanged")
+        if method is None:
+            raise ValueError(f"what changes is tools, prompts, resources or events, not {kind!r}")
+        self._tell(method, {})
 
     def updated(self, uri: str) -> None:
         """Tell those who listen that a resource has changed."""

@@ -655,6 +655,23 @@ def test_one_server_many_clients() -> None:
     assert repr(server) == "<syncline.testing.FakeServer fake>"
 
 
+def test_mistakes_of_a_test_are_told() -> None:
+    server = FakeServer()
+    with pytest.raises(ValueError, match="no event type 'tick': offer it"):
+        server.emit("tick", {})
+    with pytest.raises(ValueError, match="no event type 'tick': offer it"):
+        server.terminate("tick")
+    with pytest.raises(ValueError, match="tools, prompts, resources or events, not 'tool'"):
+        server.changed("tool")  # type: ignore[arg-type]
+
+    async def forecast() -> str:
+        return "sun"
+
+    for offer in (server.tool, server.prompt, server.template("weather://{city}")):
+        with pytest.raises(TypeError, match="forecast is a coroutine function"):
+            offer(forecast)
+
+
 def test_a_refusal_is_an_answer_of_the_protocol() -> None:
     server = FakeServer()
 
