@@ -14,7 +14,7 @@ from syncline.errors import LocalProtocolError
 class State(Enum):
     """Where a connection is; the value completes the sentence "the connection ..."."""
 
-    NEW = "is not open yet"
+    NEW = "is not open yet: use 'with', or open()"
     OPENING = "is being opened"
     READY = "is open"
     CLOSED = "is closed"

@@ -54,6 +54,11 @@ if TYPE_CHECKING:
 HEARING = 1.0
 #: The only result that a request has without an extension.
 COMPLETE = ("complete",)
+#: What does the work of requests that newer revisions have dropped.
+INSTEAD = {
+    "resources/subscribe": "; client.subscribe(resources=[...]) is for every revision",
+    "resources/unsubscribe": "; close the stream of client.subscribe(resources=[...])",
+}
 
 
 class Session:
@@ -284,7 +289,7 @@ class Session:
         run; those that change nothing always may.
         """
         if self._agreement is not None and not exists(method, self._agreement.revision.name):
-            problem = f"{method} does not exist in revision {self._agreement.revision.name}"
+            problem = f"{method} does not exist in revision {self._agreement.revision.name}{INSTEAD.get(method, '')}"
             raise LocalProtocolError(problem).at(self.name, method)
         if meta is not None:
             meta = json_object(meta, "meta", self.name, method)

@@ -30,7 +30,7 @@ def test_everything_can_be_closed() -> None:
         (State.READY, Step.OPEN, "is open; it cannot be opened"),
         (State.CLOSED, Step.OPEN, "is closed; it cannot be opened"),
         (State.CLOSED, Step.OPENED, "is closed; it cannot finish opening"),
-        (State.NEW, Step.OPENED, "is not open yet"),
+        (State.NEW, Step.OPENED, r"is not open yet: use .*open\(\)"),
     ],
 )
 def test_an_impossible_step_says_why(state: State, step: Step, text: str) -> None:
