@@ -399,6 +399,13 @@ def _transports(
         if auth is not None:
             raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
         return target.name, (target.command, *target.args), lambda: _stdio(target, limits)
+    given = auth or target.auth
+    if given is not None and not callable(given) and not isinstance(given, tuple):
+        # It may be a secret: not shown.
+        kind = type(given).__name__
+        raise ConfigError(
+            f"auth is an authentication object of requests, not {kind}; a token goes into bearer_env or headers"
+        )
     return target.name, target.url, lambda: _http(target, auth, timeouts, limits)
 
 

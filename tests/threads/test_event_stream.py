@@ -422,6 +422,13 @@ def test_only_so_many_streams_are_open_and_finished_ones_do_not_count(meeting: M
     second.close()
 
 
+def test_positions_are_kept_in_a_store(meeting: Meeting) -> None:
+    with pytest.raises(
+        syncline.ConfigError, match=r"cursors is a store, such as SqliteCursors\(path\), not 'events.db'"
+    ):
+        meeting().events.stream("a.b", cursors="events.db")  # type: ignore[arg-type]
+
+
 def test_a_stream_that_is_forgotten_says_so(meeting: Meeting) -> None:
     setting = meeting()
     stream = setting.events.stream("a.b")

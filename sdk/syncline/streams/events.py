@@ -10,6 +10,7 @@ from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.schedule import Schedule
 from syncline.errors import (
+    ConfigError,
     EventsExhausted,
     EventUnsupported,
     InvalidResult,
@@ -345,6 +346,8 @@ class Events:
     ) -> Feed:
         limits, cursors = self._session.limits, options.get("cursors")
         key = SubscriptionKey.of(self._session.name, self.principal, name, arguments, dialect)
+        if cursors is not None and not hasattr(cursors, "load"):
+            raise ConfigError(f"cursors is a store, such as SqliteCursors(path), not {cursors!r}").at(key.server)
         stored = cursors.load(key) if cursors is not None else Stored()
         subscription = Subscription(
             name,
