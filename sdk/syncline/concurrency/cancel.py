@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 
+from .condition import Condition
 from .deadline import Deadline
-from .locks import new_lock
 
 
 class CancelToken:
@@ -14,7 +13,7 @@ class CancelToken:
 
     def __init__(self) -> None:
         self.reason: BaseException | None = None
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
         self._children: weakref.WeakSet[CancelToken] = weakref.WeakSet()
 
     @property
@@ -25,7 +24,7 @@ class CancelToken:
     def child(self) -> CancelToken:
         """A token that ends with this one, or by itself."""
         token = CancelToken()
-        with self._changed:
+        with self._changed.lock:
             self._children.add(token)
             reason = self.reason
         if reason is not None:
@@ -34,20 +33,15 @@ class CancelToken:
 
     def cancel(self, reason: BaseException) -> None:
         """It is over: ends all waits, those to come too. Never blocks; the first reason stays."""
-        with self._changed:
+        with self._changed.lock:
             if self.reason is not None:
                 return
             self.reason = reason
             children = list(self._children)
-            self._changed.notify_all()
+            self._changed.tell()
         for token in children:
             token.cancel(reason)
 
     def wait(self, deadline: Deadline) -> bool:
         """Whether it is over. Blocks until it is, or the deadline; Ctrl-C interrupts it."""
-        with self._changed:
-            while self.reason is None:
-                if deadline.expired:
-                    return False
-                self._changed.wait(deadline.nap())
-        return True
+        return self._changed.wait(lambda: self.reason is not None, deadline)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from .deadline import NAP, Deadline
-from .locks import new_lock
+from .condition import Condition
+from .deadline import Deadline
 
 Item = TypeVar("Item")
 
@@ -28,7 +27,7 @@ class Mailbox(Generic[Item]):
         self._weight = 0
         self._ended = False
         self._closed = False
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
 
     @property
     def weight(self) -> int:
@@ -47,44 +46,41 @@ class Mailbox(Generic[Item]):
 
     def put(self, item: Item, weight: int = 0) -> None:
         """Add an item; nothing once it has ended. Never blocks."""
-        with self._changed:
+        with self._changed.lock:
             if not (self._ended or self._closed):
                 self._items.append((item, weight))
                 self._weight += weight
-                self._changed.notify_all()
+                self._changed.tell()
 
     def wait_for_room(self, over: Callable[[], bool]) -> bool:
         """Block until there is room, it ends, or it is ``over``, which is asked twice a second; whether there is room."""
-        with self._changed:
-            while True:
-                if self._ended or self._closed or over():
-                    return False
-                if not self.full:
-                    return True
-                self._changed.wait(NAP)
+        self._changed.wait(lambda: self._ended or self._closed or over() or not self.full, Deadline(None))
+        return not (self._ended or self._closed or over())
 
     def take(self, deadline: Deadline) -> Item | None:
         """The next item; None at the deadline or once it has ended. Blocks until one of them; Ctrl-C interrupts it."""
-        with self._changed:
-            while not self._items:
-                if self._ended or self._closed or deadline.expired:
-                    return None
-                self._changed.wait(deadline.nap())
-            item, weight = self._items.popleft()
-            self._weight -= weight
-            self._changed.notify_all()
-            return item
+        found = self._changed.wait(self._next, deadline)
+        return found[0] if found else None
 
     def end(self) -> None:
         """Nothing more will come; what is there can still be taken."""
-        with self._changed:
+        with self._changed.lock:
             self._ended = True
-            self._changed.notify_all()
+            self._changed.tell()
 
     def close(self) -> None:
         """Nothing more will be taken."""
-        with self._changed:
+        with self._changed.lock:
             self._closed = True
             self._items.clear()
             self._weight = 0
-            self._changed.notify_all()
+            self._changed.tell()
+
+    def _next(self) -> tuple[Item | None] | tuple[()]:
+        """The next item, None for the end; empty while there is neither. Requires the lock."""
+        if not self._items:
+            return (None,) if self._ended or self._closed else ()
+        item, weight = self._items.popleft()
+        self._weight -= weight
+        self._changed.tell()
+        return (item,)

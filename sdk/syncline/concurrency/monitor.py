@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from .condition import Condition
 from .deadline import Deadline
-from .locks import new_lock
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -19,23 +18,20 @@ class Monitor:
     """A lock (``with monitor:`` around each change) whose release tells those who wait that something may have changed."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
 
     def __enter__(self) -> None:
-        self._changed.acquire()
+        self._changed.lock.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._changed.notify_all()
-        self._changed.release()
+        self._changed.tell()
+        self._changed.lock.release()
 
     def wait(self, ready: Callable[[], Value], deadline: Deadline) -> Value:
         """The first true value of ``ready()``, or its last one at the deadline. Blocks until either; Ctrl-C interrupts it.
 
         ``ready`` is called with the lock held, after each change and twice a second.
         """
-        with self._changed:
-            while not (value := ready()) and not deadline.expired:
-                self._changed.wait(deadline.nap())
-            return value
+        return self._changed.wait(ready, deadline)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Generic, TypeVar
 
+from .condition import Condition
 from .deadline import Deadline
-from .locks import new_lock
 
 Item = TypeVar("Item")
 
@@ -20,28 +19,30 @@ class Pending(Generic[Item]):
     def __init__(self) -> None:
         self._items: dict[Item, None] = {}
         self._ended = False
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
 
     def put(self, item: Item) -> None:
         """Add an item, unless it waits already; never blocks."""
-        with self._changed:
+        with self._changed.lock:
             if not self._ended:
                 self._items[item] = None
-                self._changed.notify()
+                self._changed.tell()
 
     def take(self, deadline: Deadline) -> Item | None:
         """The next item; None at the deadline, or when it has ended and nothing is left. Ctrl-C interrupts the wait."""
-        with self._changed:
-            while not self._items:
-                if self._ended or deadline.expired:
-                    return None
-                self._changed.wait(deadline.nap())
-            item = next(iter(self._items))
-            del self._items[item]
-            return item
+        found = self._changed.wait(self._next, deadline)
+        return found[0] if found else None
 
     def end(self) -> None:
         """Nothing more will come; what waits can still be taken."""
-        with self._changed:
+        with self._changed.lock:
             self._ended = True
-            self._changed.notify_all()
+            self._changed.tell()
+
+    def _next(self) -> tuple[Item | None] | tuple[()]:
+        """The next item, None for the end; empty while there is neither. Requires the lock."""
+        if not self._items:
+            return (None,) if self._ended else ()
+        item = next(iter(self._items))
+        del self._items[item]
+        return (item,)

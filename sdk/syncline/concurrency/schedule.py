@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import threading
+import math
 import time
 from collections.abc import Callable
 from itertools import count
 
+from .condition import Condition
 from .deadline import NAP, Deadline
-from .locks import new_lock
 from .workers import Pool, join, spawn
 
 #: Seconds for work that is under way when it is over.
@@ -35,28 +35,38 @@ class Schedule:
         self._pool = Pool(name, size)
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
         self._clock = spawn(name, self._run)
 
     def after(self, seconds: float, work: Callable[[], None]) -> None:
         """Do something so many seconds from now; never blocks. It is dropped if that is over by then."""
-        with self._changed:
+        with self._changed.lock:
             heapq.heappush(self._due, (time.monotonic() + seconds, next(self._numbers), work))
-            self._changed.notify()
+            self._changed.tell()
 
     def stop(self, deadline: Deadline) -> list[str]:
         """Drop what has not begun, and end the threads; the names of those that stay."""
-        with self._changed:
+        with self._changed.lock:
             self._stopped = True
-            self._changed.notify()
+            self._changed.tell()
         return join([self._clock], deadline)
 
     def _run(self) -> None:
-        with self._changed:
-            while not (self._stopped or self._over()):
-                now = time.monotonic()
-                while self._due and self._due[0][0] <= now:
-                    self._pool.submit(heapq.heappop(self._due)[2])
-                self._changed.wait(min(NAP, self._due[0][0] - now) if self._due else NAP)
+        while not self._over() and (due := self._begin()) is not None:
+            pause = Deadline(min(NAP, max(0.0, due - time.monotonic())))
+            self._changed.wait(lambda: self._stopped or self._next() < due, pause)
         self._on_over()
         self._pool.stop(Deadline(ENDING))
+
+    def _begin(self) -> float | None:
+        """Hand over what is due; when the next is, None when it has been stopped."""
+        with self._changed.lock:
+            if self._stopped:
+                return None
+            while self._next() <= time.monotonic():
+                self._pool.submit(heapq.heappop(self._due)[2])
+            return self._next()
+
+    def _next(self) -> float:
+        """When the next piece of work is due. Requires the lock."""
+        return self._due[0][0] if self._due else math.inf

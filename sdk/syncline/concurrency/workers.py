@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from .condition import Condition
 from .deadline import Deadline
-from .locks import new_lock
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -59,13 +59,13 @@ class Lane:
         self.dropped = 0
         self._limit = limit
         self._work: collections.deque[Callable[[], None]] = collections.deque()
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
         self._thread: threading.Thread | None = None
         self._stopped = False
 
     def submit(self, work: Callable[[], None]) -> bool:
         """Queue a piece of work; never blocks. False if the lane has been stopped, or no thread can be started (at exit)."""
-        with self._changed:
+        with self._changed.lock:
             if self._stopped:
                 return False
             if self._thread is None:
@@ -79,33 +79,34 @@ class Lane:
                 if self.dropped == 1:
                     log.warning("%s: a slow callback; the oldest pieces of work are being dropped", self.name)
             self._work.append(work)
-            self._changed.notify()
+            self._changed.tell()
         return True
 
     def stop(self, deadline: Deadline) -> list[str]:
         """Take no more work, finish what is queued until the deadline, end the thread; the name of a thread that stays."""
-        with self._changed:
+        with self._changed.lock:
             self._stopped = True
-            self._changed.notify()
+            self._changed.tell()
             thread = self._thread
         late = join([thread], deadline) if thread is not None else []
         if late:
-            with self._changed:
+            with self._changed.lock:
                 self._work.clear()
         return late
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._work:
-                    if self._stopped:
-                        return
-                    self._changed.wait()
-                work = self._work.popleft()
+        forever = Deadline(None)
+        while (found := self._changed.wait(self._next, forever)) and (work := found[0]):
             try:
                 work()
             except Exception:
                 log.exception("%s: a callback failed", self.name)
+
+    def _next(self) -> tuple[Callable[[], None] | None] | tuple[()]:
+        """The next piece of work, None for the end; empty while there is neither. Requires the lock."""
+        if self._work:
+            return (self._work.popleft(),)
+        return (None,) if self._stopped else ()
 
 
 class Pool:
@@ -118,43 +119,48 @@ class Pool:
         self.name = name
         self._size = size
         self._work: collections.deque[Callable[[], None]] = collections.deque()
-        self._changed = threading.Condition(new_lock())
+        self._changed = Condition()
         self._threads: list[threading.Thread] = []
         self._idle = 0
         self._stopped = False
 
     def submit(self, work: Callable[[], None]) -> bool:
         """Queue a piece of work; never blocks. False if the pool has been stopped."""
-        with self._changed:
+        with self._changed.lock:
             if self._stopped:
                 return False
             self._work.append(work)
             if self._idle >= len(self._work):
-                self._changed.notify()
+                self._changed.tell()
             elif len(self._threads) < self._size:
                 self._threads.append(spawn(f"{self.name}-{len(self._threads) + 1}", self._run))
         return True
 
     def stop(self, deadline: Deadline) -> list[str]:
         """Take no more work, drop what has not begun, end the threads; the names of those that stay."""
-        with self._changed:
+        with self._changed.lock:
             self._stopped = True
             self._work.clear()
-            self._changed.notify_all()
+            self._changed.tell()
             threads = list(self._threads)
         return join(threads, deadline)
 
     def _run(self) -> None:
+        forever = Deadline(None)
         while True:
-            with self._changed:
+            with self._changed.lock:
                 self._idle += 1
-                while not self._work:
-                    if self._stopped:
-                        return
-                    self._changed.wait()
-                self._idle -= 1
-                work = self._work.popleft()
+            found = self._changed.wait(self._next, forever)
+            if not found or (work := found[0]) is None:
+                return
             try:
                 work()
             except Exception:
                 log.exception("%s: a piece of work failed", self.name)
+
+    def _next(self) -> tuple[Callable[[], None] | None] | tuple[()]:
+        """The next piece of work, None for the end; empty while there is neither. Requires the lock."""
+        if self._work:
+            self._idle -= 1
+            return (self._work.popleft(),)
+        return (None,) if self._stopped else ()
