@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from syncline.errors import ConfigError
 
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from typing import Literal, TypeAlias, TypeGuard
 
     import requests
     from requests.auth import AuthBase
@@ -145,9 +145,56 @@ class RetryPolicy:
             raise ConfigError(f"RetryPolicy.resend is never, annotated or a function, not {self.resend!r}")
 
 
+#: Seconds, the most that a server's own timeout may be: about thirty years, which every clock can still count.
+LONGEST = 1e9
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ManagedServer:
+    """What a manager of many servers has to know of one of them. A client of its own goes by its own options instead.
+
+    Attributes:
+        enabled: Whether it is used at all.
+        required: Whether nothing begins without it. One that is not enabled is not required either.
+        startup_timeout: Seconds that it may take to start and agree on a revision; None for ``Timeouts.startup``.
+        tool_timeout: Seconds that one call of a tool may take; None for ``Timeouts.call``.
+        enabled_tools: The only tools that are offered, by the names that the server gives them; None for all.
+        disabled_tools: Tools that are not offered, even if they are among ``enabled_tools``.
+
+    Raises ConfigError for timeouts that are not above 0 and at most ``LONGEST``, and for names that are not a sequence.
+    """
+
+    enabled: bool = True
+    required: bool = False
+    startup_timeout: float | None = None
+    tool_timeout: float | None = None
+    enabled_tools: Sequence[str] | None = None
+    disabled_tools: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("enabled", "required"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name} is True or False, not {getattr(self, name)!r}")
+        for name in ("startup_timeout", "tool_timeout"):
+            value = getattr(self, name)
+            if value is not None and not is_duration(value):
+                raise ConfigError(f"{name} must be a positive number of seconds, {LONGEST:g} at most, not {value!r}")
+        for name in ("enabled_tools", "disabled_tools"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not all(isinstance(each, str) for each in value or ()):
+                raise ConfigError(f"{name} must be a sequence of names, not {value!r}")
+
+
+def is_duration(value: object) -> TypeGuard[float]:
+    """Whether something is a number of seconds that can be waited."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= LONGEST
+
+
 @dataclass(frozen=True, repr=False)
-class StdioServer:
+class StdioServer(ManagedServer):
     """A server that is a program, spoken to over its standard input and output.
+
+    It also takes, by name, what a manager of many servers has to know: see ``ManagedServer``.
 
     Attributes:
         command: The program; found through the PATH that the program itself will see. No shell is involved.
@@ -167,6 +214,7 @@ class StdioServer:
     stderr: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.args, str):
             raise ConfigError(
                 "args must be a sequence of strings, not one string; pass command and arguments as a list"
@@ -192,8 +240,10 @@ class StdioServer:
 
 
 @dataclass(frozen=True, repr=False)
-class HttpServer:
+class HttpServer(ManagedServer):
     """A server behind a URL.
+
+    It also takes, by name, what a manager of many servers has to know: see ``ManagedServer``.
 
     Attributes:
         url: Its MCP endpoint, ``http`` or ``https``.
@@ -222,6 +272,7 @@ class HttpServer:
     transport: Literal["auto", "streamable", "sse"] = "auto"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.transport not in ("auto", "streamable", "sse"):
             raise ConfigError(f"transport is auto, streamable or sse, not {self.transport!r}")
         for name, value in self.headers.items():
