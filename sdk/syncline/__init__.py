@@ -73,6 +73,8 @@ if TYPE_CHECKING:
         UrlElicitationRequired,
     )
     from syncline.findings import Finding
+    from syncline.manager.configfiles.load import load_config
+    from syncline.manager.configfiles.loaded import LoadedConfig
     from syncline.prompts import terminal_prompts
     from syncline.protocol.events import Notification
     from syncline.protocol.pace import Reconnect
@@ -146,6 +148,8 @@ _HOMES = {
         "UrlElicitationRequired",
     ),
     "syncline.findings": ("Finding",),
+    "syncline.manager.configfiles.load": ("load_config",),
+    "syncline.manager.configfiles.loaded": ("LoadedConfig",),
     "syncline.prompts": ("terminal_prompts",),
     "syncline.protocol.events": ("Notification",),
     "syncline.protocol.pace": ("Reconnect",),
@@ -200,6 +204,7 @@ __all__ = [
     "InvalidResult",
     "Limits",
     "ListingLimit",
+    "LoadedConfig",
     "LocalProtocolError",
     "MemoryCursors",
     "MethodNotFound",
@@ -244,6 +249,7 @@ __all__ = [
     "__version__",
     "call_tool",
     "connect",
+    "load_config",
     "terminal_prompts",
 ]
 

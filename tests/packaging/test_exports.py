@@ -10,7 +10,7 @@ import pytest
 import syncline
 from syncline import errors
 
-CALLS = {"call_tool", "connect", "terminal_prompts"}
+CALLS = {"call_tool", "connect", "load_config", "terminal_prompts"}
 VALUES = {
     "Backoff",
     "Cancel",
@@ -24,6 +24,7 @@ VALUES = {
     "Finding",
     "HttpServer",
     "Limits",
+    "LoadedConfig",
     "MemoryCursors",
     "Notification",
     "NotificationStream",

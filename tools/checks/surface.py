@@ -10,6 +10,7 @@ from pathlib import Path
 
 OURS = {"syncline", "syncline_wire"}
 FOR_CHECKERS = {"_typeshed"}  # exists for type checkers alone
+LATER = {"tomllib"}  # of the standard library, though not of the oldest Python's
 COMES_WITH = {"pydantic_core": "pydantic"}  # which pins the one version that fits it
 IMPORTED_AS = {"jsonschema-rs": "jsonschema_rs", "sseclient-py": "sseclient", "typing-extensions": "typing_extensions"}
 
@@ -28,7 +29,7 @@ def outside(folder: Path, without: str = "") -> set[str]:
                 found.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 found.add(node.module.partition(".")[0])
-    return {COMES_WITH.get(name, name) for name in found - OURS - FOR_CHECKERS - sys.stdlib_module_names}
+    return {COMES_WITH.get(name, name) for name in found - OURS - FOR_CHECKERS - LATER - sys.stdlib_module_names}
 
 
 def declared(distribution: str = "syncline") -> dict[str, str]:

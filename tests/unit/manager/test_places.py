@@ -1,0 +1,130 @@
+"""Where files are looked for."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from syncline.manager.configfiles.places import (
+    Platform,
+    flavour,
+    format_of,
+    places,
+    platform_name,
+    project_folder,
+    project_folders,
+)
+
+LINUX = [
+    ("mcp", "/work/mcp.json"),
+    ("claude-code", "/home/ann/.claude.json"),
+    ("claude-project", "/work/.mcp.json"),
+    ("vscode", "/work/.vscode/mcp.json"),
+    ("cursor", "/work/.cursor/mcp.json"),
+    ("gemini", "/work/.gemini/settings.json"),
+    ("codex", "/work/.codex/config.toml"),
+    ("claude-code", "/home/ann/.claude.json"),
+    ("claude-desktop", "/home/ann/.config/Claude/claude_desktop_config.json"),
+    ("vscode", "/home/ann/.config/Code/User/mcp.json"),
+    ("cursor", "/home/ann/.cursor/mcp.json"),
+    ("windsurf", "/home/ann/.codeium/windsurf/mcp_config.json"),
+    ("windsurf", "/home/ann/.codeium/mcp_config.json"),
+    ("gemini", "/home/ann/.gemini/settings.json"),
+    ("codex", "/home/ann/.codex/config.toml"),
+]
+MACOS = [
+    ("claude-code", "/Users/ann/.claude.json"),
+    ("claude-desktop", "/Users/ann/Library/Application Support/Claude/claude_desktop_config.json"),
+    ("vscode", "/Users/ann/Library/Application Support/Code/User/mcp.json"),
+    ("cursor", "/Users/ann/.cursor/mcp.json"),
+    ("windsurf", "/Users/ann/.codeium/windsurf/mcp_config.json"),
+    ("windsurf", "/Users/ann/.codeium/mcp_config.json"),
+    ("gemini", "/Users/ann/.gemini/settings.json"),
+    ("codex", "/Users/ann/.codex/config.toml"),
+]
+WINDOWS = [
+    ("claude-code", r"C:\Users\ann\.claude.json"),
+    ("claude-desktop", r"C:\Users\ann\AppData\Roaming\Claude\claude_desktop_config.json"),
+    ("vscode", r"C:\Users\ann\AppData\Roaming\Code\User\mcp.json"),
+    ("cursor", r"C:\Users\ann\.cursor\mcp.json"),
+    ("windsurf", r"C:\Users\ann\.codeium\windsurf\mcp_config.json"),
+    ("windsurf", r"C:\Users\ann\.codeium\mcp_config.json"),
+    ("gemini", r"C:\Users\ann\.gemini\settings.json"),
+    ("codex", r"C:\Users\ann\.codex\config.toml"),
+]
+
+
+def found(platform: Platform, home: str, folders: tuple[str, ...] = (), **environment: str) -> list[tuple[str, str]]:
+    return [(place.format, str(place.file)) for place in places(platform, home, environment, folders)]
+
+
+def test_the_places_of_each_platform() -> None:
+    assert found("linux", "/home/ann", ("/work",)) == LINUX
+    assert found("macos", "/Users/ann", XDG_CONFIG_HOME="/elsewhere") == MACOS
+    assert found("windows", r"C:\Users\ann") == WINDOWS
+
+
+def test_the_environment_moves_them() -> None:
+    moved = found("linux", "/home/ann", XDG_CONFIG_HOME="/xdg", CLAUDE_CONFIG_DIR="/claude", CODEX_HOME="/codex")
+    assert {str(PurePosixPath(file).parent) for _, file in moved} == {
+        *("/claude", "/xdg/Claude", "/xdg/Code/User", "/home/ann/.cursor", "/home/ann/.codeium"),
+        *("/home/ann/.codeium/windsurf", "/home/ann/.gemini", "/codex"),
+    }
+    assert ("vscode", r"D:\Data\Code\User\mcp.json") in found("windows", r"C:\Users\ann", APPDATA=r"D:\Data")
+
+
+def test_near_folders_come_first_and_the_user_last() -> None:
+    scopes = [(place.scope, str(place.folder)) for place in places("linux", "/home/ann", {}, ("/work/a", "/work"))]
+    assert list(dict.fromkeys(scopes)) == [("project", "/work/a"), ("project", "/work"), ("user", "None")]
+
+
+@pytest.mark.parametrize(
+    ("file", "form", "folder"),
+    [
+        ("/work/mcp.json", "mcp", "/work"),
+        ("/work/.mcp.json", "claude-project", "/work"),
+        ("/work/.vscode/mcp.json", "vscode", "/work"),
+        ("/work/.cursor/mcp.json", "cursor", "/work"),
+        ("/work/.gemini/settings.json", "gemini", "/work"),
+        ("/work/.codex/config.toml", "codex", "/work"),
+        ("/work/servers.toml", "codex", "/work"),
+        ("/work/servers.json", "mcp", "/work"),
+        ("/home/ann/.claude.json", "claude-code", "/home/ann"),
+        ("/home/ann/.config/Code/User/mcp.json", "vscode", "/home/ann/.config/Code/User"),
+        ("/x/claude_desktop_config.json", "claude-desktop", "/x"),
+        ("/x/mcp_config.json", "windsurf", "/x"),
+    ],
+)
+def test_a_named_file_is_known_by_its_name(file: str, form: str, folder: str) -> None:
+    assert format_of(PurePosixPath(file)) == form
+    assert str(project_folder(PurePosixPath(file))) == folder
+
+
+def test_the_project_ends_at_the_top_of_the_repository(tmp_path: Path) -> None:
+    deep = tmp_path / "home" / "work" / "a" / "b"
+    deep.mkdir(parents=True)
+    home, work = tmp_path / "home", tmp_path / "home" / "work"
+
+    assert project_folders(deep, home, "linux") == (deep, work / "a", work)
+    assert project_folders(home, home, "linux") == (home,)
+
+    (work / "a" / ".git").touch()  # a work tree has a file there
+    assert project_folders(deep, home, "linux") == (deep, work / "a")
+
+
+def test_a_folder_that_everybody_may_write_to_is_part_of_no_project(tmp_path: Path) -> None:
+    deep = tmp_path / "anybodys" / "mine"
+    deep.mkdir(parents=True)
+    deep.parent.chmod(0o1777)
+    assert project_folders(deep, tmp_path / "home", "linux") == (deep,)
+    assert project_folders(deep / "gone" / "too", tmp_path, "linux") == (deep / "gone" / "too",)
+    assert deep.parent in project_folders(deep, tmp_path / "home", "windows")  # where the bits say nothing
+    assert project_folders(deep.parent, tmp_path / "home", "linux")[0] == deep.parent
+
+
+def test_platforms_by_their_names() -> None:
+    assert [platform_name(name) for name in ("linux", "freebsd14", "darwin", "win32")] == [
+        *("linux", "linux", "macos", "windows")
+    ]
+    assert flavour("windows")("C:/Work") == flavour("windows")(r"c:\work")
