@@ -28,6 +28,7 @@ STATEMENTS = {
     "4G": "80-85",
     "4H": "90-93",
     "4I": "100-111",
+    "4N": "190-192",
 }
 HEADING = re.compile(r"## (?P<section>\w+): .+")
 ROW = re.compile(r"\| (?P<id>\d\.\d{2,3}) \| (?P<cells>.+) \|")
