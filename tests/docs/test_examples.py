@@ -25,6 +25,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EVENTS, GET = Changes.events, EventStream.get
 #: Pages whose examples need more than that, and the tests that run them.
 ELSEWHERE = {
+    "docs/configuration-files.md": "docs/test_configuration_files.py",
     "docs/testing.md": "unit/testing/test_docs.py",
     "docs/threads-and-processes.md": "process/test_host_examples.py",
     "docs/webhooks.md": "threads/test_webhook_docs.py",
