@@ -546,3 +546,13 @@ def test_credentials_for_http_are_refused_for_a_program() -> None:
 
     with pytest.raises(syncline.ConfigError, match="auth is for HTTP"):
         syncline.Client("some-program", auth=HTTPBasicAuth("a", "b"))
+
+
+def test_programs_of_one_name_are_told_apart_by_their_arguments_which_do_not_show() -> None:
+    """`npx one` and `npx another` may share a file of event positions."""
+    one, again, another = (
+        syncline.Client(["npx", "server", "--key", secret])._session.program for secret in ("s1", "s1", "s2")
+    )
+    assert one == again != another
+    assert "s1" not in one
+    assert syncline.Client("https://x.example/mcp?key=s1")._session.program == ""

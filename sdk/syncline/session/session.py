@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -108,6 +109,8 @@ class Session:
         self._agreement: Agreement | None = None
         self._wanted = wanted
         self._era_key = era_key
+        #: A digest of the server's command line; empty where it has none.
+        self.program = digest(era_key) if isinstance(era_key, tuple) else ""
         self._validate_output = validate_output
         self._handlers = handlers
         self._retry = retry
@@ -473,3 +476,8 @@ def json_object(
         error.at(server, method)
         raise
     return given
+
+
+def digest(command: tuple[str, ...]) -> str:
+    """What tells programs of one name apart, without showing arguments, which may hold secrets."""
+    return hashlib.sha256("\0".join(command).encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -33,6 +33,7 @@ class SubscriptionKey:
         name: The event type.
         arguments: The arguments as canonical JSON: other arguments, another subscription.
         dialect: How the server speaks of events.
+        program: A digest of the server's command line, since many are called ``npx``; empty for a URL.
     """
 
     server: str
@@ -40,17 +41,25 @@ class SubscriptionKey:
     name: str
     arguments: str
     dialect: str
+    program: str = ""
 
     @classmethod
     def of(
-        cls, server: str, principal: str | None, name: str, arguments: Mapping[str, object], dialect: str
+        cls,
+        server: str,
+        principal: str | None,
+        name: str,
+        arguments: Mapping[str, object],
+        dialect: str,
+        program: str = "",
     ) -> SubscriptionKey:
         """With the arguments as they are given."""
-        return cls(server, principal, name, json.dumps(arguments, sort_keys=True, separators=(",", ":")), dialect)
+        canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
+        return cls(server, principal, name, canonical, dialect, program)
 
     def text(self) -> str:
         """All of it as one text."""
-        return json.dumps([self.server, self.principal, self.name, self.arguments, self.dialect])
+        return json.dumps([self.server, self.principal, self.name, self.arguments, self.dialect, self.program])
 
 
 @dataclass(frozen=True)

@@ -345,7 +345,8 @@ class Events:
         options: StreamOptions,
     ) -> Feed:
         limits, cursors = self._session.limits, options.get("cursors")
-        key = SubscriptionKey.of(self._session.name, self.principal, name, arguments, dialect)
+        session = self._session
+        key = SubscriptionKey.of(session.name, self.principal, name, arguments, dialect, session.program)
         if cursors is not None and not hasattr(cursors, "load"):
             raise ConfigError(f"cursors is a store, such as SqliteCursors(path), not {cursors!r}").at(key.server)
         stored = cursors.load(key) if cursors is not None else Stored()

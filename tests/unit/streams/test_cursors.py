@@ -45,7 +45,15 @@ def test_what_is_saved_is_loaded(store: CursorStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"server": "t"}, {"principal": "p"}, {"name": "c.d"}, {"arguments": {"n": 2}}, {"dialect": "sketch"}]
+    "other",
+    [
+        {"server": "t"},
+        {"principal": "p"},
+        {"name": "c.d"},
+        {"arguments": {"n": 2}},
+        {"dialect": "sketch"},
+        {"program": "npx another-server"},
+    ],
 )
 def test_subscriptions_are_kept_apart(store: CursorStore, other: dict[str, Any]) -> None:
     """E-16: anything else is another subscription."""
