@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from syncline.concurrency.deadline import Deadline
-from syncline.concurrency.locks import new_lock
+from syncline.concurrency.locks import new_lock, take
 from syncline.concurrency.workers import join, spawn
 from syncline.errors import ConcurrencyError, SynclineError
 
@@ -67,12 +67,14 @@ class EventStream:
         Blocks until an item, the timeout, the end, ``close()`` from another thread, or Ctrl-C. Raises ``StreamTerminated``
         at the end, ``ConcurrencyError`` while another thread is in here, ``ForkedConnection`` in a forked child.
         """
-        if not self._taking.acquire(blocking=False):
-            raise ConcurrencyError("another thread is taking from this stream").at(self._feed.key.server)
+        taken: list[bool] = []
         try:
+            if not take(self._taking, Deadline(0), taken):
+                raise ConcurrencyError("another thread is taking from this stream").at(self._feed.key.server)
             return self._feed.take(Deadline(timeout))
         finally:
-            self._taking.release()
+            if True in taken:
+                self._taking.release()
 
     def __iter__(self) -> Self:
         return self
