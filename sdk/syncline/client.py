@@ -96,6 +96,8 @@ class Client(Verbs):
         capabilities: Client capabilities to declare by hand.
         trace: A path or a file for the messages on the wire, as JSON lines, secrets masked. The environment variable
             ``SYNCLINE_TRACE`` does the same.
+        name: What errors, logs and ``ElicitRequest.server`` call the server; by default its program, or the host and path of
+            its URL.
     """
 
     _recipe: tuple[Target, ClientOptions]
@@ -124,6 +126,7 @@ class Client(Verbs):
         client_info: Mapping[str, object] | None = None,
         capabilities: Mapping[str, object] | None = None,
         trace: TraceLike = None,
+        name: str | None = None,
     ) -> None:
         if protocol_version != "auto":
             known_revision(protocol_version)
@@ -135,7 +138,7 @@ class Client(Verbs):
             if function is not None and not callable(function):
                 raise ConfigError(f"{option} is a function that is called each time, not {function!r}")
         timeouts, bounds = Timeouts.of(timeout), limits or Limits()
-        name, era_key, make = _transports(server, auth, timeouts, bounds)
+        name, era_key, make = _transports(server, auth, timeouts, bounds, name)
         handlers = Handlers(name, on_elicitation, on_sampling, roots)
         identity = Identity(
             json_object(client_info or {"name": "syncline", "version": VERSION}, "client_info"),
@@ -387,18 +390,19 @@ def call_tool(
 
 
 def _transports(
-    server: Target, auth: AuthBase | None, timeouts: Timeouts, limits: Limits
+    server: Target, auth: AuthBase | None, timeouts: Timeouts, limits: Limits, name: str | None
 ) -> tuple[str, object, Callable[[], Transport]]:
     """The server's name, what it is remembered by if anything, and how to make a transport to it. Loads only the transport used."""
     if is_transport(server):
-        return str(getattr(server, "name", "transport")), None, lambda: server
+        return name or str(getattr(server, "name", "transport")), None, lambda: server
     if callable(server):
-        return str(getattr(server, "name", "transport")), None, server
+        return name or str(getattr(server, "name", "transport")), None, server
     target = as_server(server)
+    called = name or target.name
     if isinstance(target, StdioServer):
         if auth is not None:
             raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
-        return target.name, (target.command, *target.args), lambda: _stdio(target, limits)
+        return called, (target.command, *target.args), lambda: _stdio(target, limits, called)
     given = auth or target.auth
     if given is not None and not callable(given) and not isinstance(given, tuple):
         # It may be a secret: not shown.
@@ -406,7 +410,7 @@ def _transports(
         raise ConfigError(
             f"auth is an authentication object of requests, not {kind}; a token goes into bearer_env or headers"
         )
-    return target.name, target.url, lambda: _http(target, auth, timeouts, limits)
+    return called, target.url, lambda: _http(target, auth, timeouts, limits, called)
 
 
 def is_transport(server: object) -> TypeIs[Transport]:
@@ -414,7 +418,7 @@ def is_transport(server: object) -> TypeIs[Transport]:
     return hasattr(server, "start") and hasattr(server, "send")
 
 
-def _stdio(server: StdioServer, limits: Limits) -> Transport:
+def _stdio(server: StdioServer, limits: Limits, name: str) -> Transport:
     from syncline.transport.stdio import StdioTransport
 
     return StdioTransport(
@@ -424,11 +428,11 @@ def _stdio(server: StdioServer, limits: Limits) -> Transport:
         cwd=server.cwd,
         stderr=server.stderr,
         message_bytes=limits.message_bytes,
-        name=server.name,
+        name=name,
     )
 
 
-def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits: Limits) -> Transport:
+def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits: Limits, name: str) -> Transport:
     from syncline.transport.http import HttpTransport
 
     return HttpTransport(
@@ -443,7 +447,7 @@ def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits:
         connect_timeout=timeouts.connect,
         message_bytes=limits.message_bytes,
         event_bytes=limits.event_bytes,
-        name=server.name,
+        name=name,
         session=server.session,
         mode=server.transport,
     )

@@ -13,6 +13,7 @@ import pytest
 import syncline
 from syncline.protocol.revisions import META
 from tests.fixtures.partner import Background, Meet, Partner
+from tests.fixtures.servers import StdioCommand
 
 ERAS = ["2025-11-25", "2026-07-28"]
 COMPLETE = {"resultType": "complete"}
@@ -556,3 +557,13 @@ def test_programs_of_one_name_are_told_apart_by_their_arguments_which_do_not_sho
     assert one == again != another
     assert "s1" not in one
     assert syncline.Client("https://x.example/mcp?key=s1")._session.program == ""
+
+
+def test_a_server_can_be_given_a_name(stdio_command: StdioCommand) -> None:
+    with syncline.Client(stdio_command(), name="weather") as client:
+        assert client.name == "weather"
+        with pytest.raises(syncline.ServerError) as caught:
+            client.call_tool("no-such-tool")
+    assert str(caught.value).startswith("weather: tools/call: ")
+    with pytest.raises(syncline.ConnectFailed, match=r"^missing: "):
+        syncline.Client(["/no/such/program"], name="missing").open()
