@@ -39,6 +39,11 @@
     │  ├─ TaskCancelled                   it was stopped
     │  └─ TaskExpired                     the server does not keep it any more
     ├─ ToolError                          ``result.raise_for_error()`` on a failed tool
+    ├─ UnknownServer (LookupError)        many servers, and none is called that
+    ├─ UnknownTool (LookupError)          many tools, and none is called that
+    ├─ ToolDisabled                       the configuration does not allow it
+    ├─ NotReady                           the server has not started yet
+    ├─ RequiredServersFailed              servers did not start that the program cannot do without
     └─ AuthError
        └─ AuthRequired                    the server wants credentials
 
@@ -434,6 +439,35 @@ class ToolError(SynclineError):
     def __init__(self, result: CallToolResult) -> None:
         super().__init__(result.text or "the tool failed without saying why")
         self.result = result
+
+
+class UnknownServer(SynclineError, LookupError):
+    """No server of the configuration is called that, or it is not enabled."""
+
+
+class UnknownTool(SynclineError, LookupError):
+    """No tool of any server is called that. Nothing was sent."""
+
+
+class ToolDisabled(SynclineError):
+    """The configuration of the server does not allow the tool to be called. Nothing was sent."""
+
+
+class NotReady(SynclineError):
+    """The server has not started yet, and the caller does not wait for that. Nothing was sent."""
+
+
+class RequiredServersFailed(SynclineError):
+    """Servers could not be started that the program cannot do without.
+
+    Attributes:
+        errors: Why, by the name of the server.
+    """
+
+    def __init__(self, errors: Mapping[str, SynclineError]) -> None:
+        causes = "".join(f"\n  {name}: {error}" for name, error in sorted(errors.items()))
+        super().__init__(f"{len(errors)} required server{'s' if len(errors) > 1 else ''} did not start:{causes}")
+        self.errors = dict(errors)
 
 
 class AuthError(SynclineError):

@@ -1,1 +1,1 @@
-"""Many servers at once."""
+"""Many servers: their connections, one catalogue of what they offer, and who answers what they ask."""
