@@ -7,7 +7,13 @@ import pytest
 from syncline.manager.cache import CatalogueCache
 from syncline.session.negotiation import EraMemory
 
-pytest_plugins = ["tests.fixtures.partner", "tests.fixtures.servers", "tests.fixtures.stdio", "tests.fixtures.threads"]
+pytest_plugins = [
+    "tests.fixtures.partner",
+    "tests.fixtures.servers",
+    "tests.fixtures.stdio",
+    "tests.fixtures.threads",
+    "tests.fixtures.managers",
+]
 
 
 @pytest.fixture(autouse=True)

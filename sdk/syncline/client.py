@@ -456,8 +456,9 @@ def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits:
 def _with_bearer(server: HttpServer) -> Mapping[str, str]:
     if server.bearer_env is None:
         return server.headers
-    token = os.environ.get(server.bearer_env, "").strip()
-    if not token:
-        raise ConfigError(f"the environment variable {server.bearer_env} should hold a bearer token and is empty")
+    token = os.environ.get(server.bearer_env)
+    if token is None or not token.strip() or not token.strip().isprintable():
+        wrong = "is not set" if token is None else "is not text" if token.strip() else "is empty"
+        raise ConfigError(f"the environment variable {server.bearer_env} should hold a bearer token and {wrong}")
     rest = {name: value for name, value in server.headers.items() if name.lower() != "authorization"}
-    return {**rest, "Authorization": f"Bearer {token}"}
+    return {**rest, "Authorization": f"Bearer {token.strip()}"}

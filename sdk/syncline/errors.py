@@ -128,7 +128,7 @@ class ConnectFailed(TransportError):
     """The server was not reached: refused, unknown host, bad certificate, no such program. Nothing was sent.
 
     Attributes:
-        passing: Whether it may pass by itself; a certificate that is not trusted stays so.
+        passing: Whether it may pass by itself; a certificate that is not trusted stays so, and a program that is not there.
     """
 
     passing = True
@@ -465,7 +465,7 @@ class RequiredServersFailed(SynclineError):
     """
 
     def __init__(self, errors: Mapping[str, SynclineError]) -> None:
-        causes = "".join(f"\n  {name}: {error}" for name, error in sorted(errors.items()))
+        causes = "".join(f"\n  {error.at(name)}" for name, error in sorted(errors.items()))
         super().__init__(f"{len(errors)} required server{'s' if len(errors) > 1 else ''} did not start:{causes}")
         self.errors = dict(errors)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from syncline import logs
 from syncline.client import is_transport
 from syncline.concurrency import lifecycle
 from syncline.concurrency.deadline import Deadline
-from syncline.config import HttpServer, Limits, Timeouts, as_server
+from syncline.config import as_server
 from syncline.errors import (
     ConfigError,
     LocalProtocolError,
@@ -27,28 +27,23 @@ from .cache import CatalogueCache
 from .catalogue import Catalogue, Listing, Offered, ServerItem, ServerTool, merged
 from .elicitation import Router
 from .fleet import Fleet
-from .identity import Identity, has_credentials
 from .link import Link
+from .maker import Maker
 from .server_client import ServerClient
 from .settings import Settings
 from .snapshot import Snapshot, unknown
-from .status import DISABLED, READY, STARTING, Status
+from .status import DISABLED, NOT_STARTED, READY, STARTING, Status
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from requests.auth import AuthBase
     from typing_extensions import Self, Unpack
 
     from syncline.client import Target
-    from syncline.config import RetryPolicy, TimeoutLike
-    from syncline.logs import TraceLike
-    from syncline.protocol.events import Notification
-    from syncline.session.handlers import OnSampling, Roots
+    from syncline.config import Timeouts
     from syncline.session.waiter import OnProgress
     from syncline.types import (
         CallToolResult,
-        LoggingMessageNotificationParams,
         Prompt,
         ReadResourceResult,
         Resource,
@@ -57,31 +52,12 @@ if TYPE_CHECKING:
 
     from .elicitation import Elicitation, Handler, Policy
     from .fleet import Startup
-
-    class SharedOptions(TypedDict, total=False):
-        """The options of ``Client`` that hold for all servers."""
-
-        timeout: TimeoutLike
-        protocol_version: str
-        retry: RetryPolicy
-        limits: Limits
-        auth: AuthBase | None
-        on_sampling: OnSampling | None
-        roots: Roots | Callable[[], Roots] | None
-        on_log: Callable[[LoggingMessageNotificationParams], object] | None
-        on_notification: Callable[[Notification], object] | None
-        validate_output: Literal["raise", "warn", "off"]
-        client_info: Mapping[str, object] | None
-        capabilities: Mapping[str, object] | None
-        trace: TraceLike
-
+    from .maker import SharedOptions
 
 Item = TypeVar("Item")
 
 #: How servers that could not be started are tried again: after about 1, 2, 4 ... 30 seconds, for as long as it takes.
 RECONNECT = Reconnect(first=1, most=30)
-#: What is taken from each server's listings.
-LIMITS = Limits(items=2048)
 
 
 class ConnectionManager:
@@ -144,8 +120,7 @@ class ConnectionManager:
         self._cache = cache or CatalogueCache.shared
         self._reconnect = reconnect
         self._deferred = frozenset(deferred)
-        self._options: SharedOptions = {"limits": LIMITS, **options}
-        self._timeouts = Timeouts.of(options.get("timeout"))
+        self._make = Maker(options, self._router)
         self._fleet = Fleet(on_startup, on_change, watching=watch)
         self._servers = _checked(servers)
         self._opened = False
@@ -231,7 +206,10 @@ class ConnectionManager:
     def status(self) -> dict[str, Status]:
         """How each configured server is doing, the disabled ones too; starts nothing, waits for nothing."""
         links = self._fleet.links
-        return {name: self._fleet.status(name) if name in links else DISABLED for name in self._servers}
+        return {
+            name: self._fleet.status(name) if name in links else NOT_STARTED if _enabled(server) else DISABLED
+            for name, server in self._servers.items()
+        }
 
     @property
     def errors(self) -> dict[str, SynclineError]:
@@ -402,10 +380,9 @@ class ConnectionManager:
     def _publish(self, servers: Mapping[str, Target], *, reuse: bool) -> None:
         links: dict[str, Link] = {}
         for name, server in servers.items():
-            if not getattr(server, "enabled", True):
+            if not _enabled(server):
                 continue
-            settings = Settings.of(server, self._timeouts)
-            identity = Identity(name, server, self._auth(server), asks=self._router.answers)
+            settings, identity = Settings.of(server, self._make.timeouts), self._make.identity(name, server)
             old = self._fleet.links.get(name)
             keep = reuse and old is not None and old.identity == identity and (old.live or old.status is STARTING)
             if keep and old is not None:
@@ -414,26 +391,12 @@ class ConnectionManager:
             else:
                 attempts = None if self._reconnect is None else Attempts(self._reconnect)
                 links[name] = Link(
-                    name, server, settings, identity, self._client, self._cache, self._fleet.monitor, attempts
+                    name, server, settings, identity, self._make, self._cache, self._fleet.monitor, attempts
                 )
         self._servers = dict(servers)
         self._wait = self._last = None
         self._fleet.publish(links, self._deferred)
         self._last = None  # what somebody has taken meanwhile is out of date
-
-    def _client(self, link: Link) -> ServerClient:
-        """On a thread of its own: the client of a connection."""
-        options: dict[str, Any] = {
-            **self._options,
-            "auth": self._auth(link.server),
-            "timeout": link.settings.timeouts,
-            "on_elicitation": self._router.door(link.name, link.gone) if self._router.answers else None,
-        }
-        return ServerClient(link.server, name=link.name, **options)
-
-    def _auth(self, server: Target) -> AuthBase | None:
-        alone = isinstance(server, HttpServer) and not has_credentials(server)
-        return self._options.get("auth") if alone else None
 
     def _unknown(self, name: str) -> NoReturn:
         if name in self._servers:
@@ -547,6 +510,10 @@ class ConnectionManager:
         for name, error in errors.items():
             logs.wire.warning("%s: left out of a listing: %s", name, error)
         return Listing([ServerItem(name, item) for name, items in found.items() for item in items], errors)
+
+
+def _enabled(server: Target) -> bool:
+    return bool(getattr(server, "enabled", True))
 
 
 def _checked(servers: Mapping[str, Target]) -> dict[str, Target]:

@@ -103,9 +103,7 @@ def lost(server: str) -> Status:
 def may_pass(error: SynclineError) -> bool:
     """Whether trying again later can help, without anybody having done anything about it."""
     if isinstance(error, ConnectFailed):
-        return error.passing and not isinstance(
-            error.__cause__, (FileNotFoundError, PermissionError, NotADirectoryError)
-        )
+        return error.passing
     return not isinstance(error, (AuthRequired, ConfigError, ConnectionClosed, LocalProtocolError, NoCommonRevision))
 
 

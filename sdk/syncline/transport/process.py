@@ -65,7 +65,9 @@ def find_program(program: str, env: Mapping[str, str], cwd: str | None) -> str:
         path = folder / program
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
-    raise ConnectFailed(_not_found(program, folders))
+    missing = ConnectFailed(_not_found(program, folders))
+    missing.passing = False
+    raise missing
 
 
 def _not_found(program: str, folders: Sequence[Path]) -> str:

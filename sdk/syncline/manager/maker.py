@@ -1,0 +1,74 @@
+"""What all connections of a manager are made with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from syncline.config import HttpServer, Limits, Timeouts
+
+from .identity import Identity, has_credentials
+from .server_client import ServerClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from requests.auth import AuthBase
+
+    from syncline.client import Target
+    from syncline.config import RetryPolicy, TimeoutLike
+    from syncline.logs import TraceLike
+    from syncline.protocol.events import Notification
+    from syncline.session.handlers import OnSampling, Roots
+    from syncline.types import LoggingMessageNotificationParams
+
+    from .elicitation import Router
+    from .link import Link
+
+    class SharedOptions(TypedDict, total=False):
+        """The options of ``Client`` that hold for all servers."""
+
+        timeout: TimeoutLike
+        protocol_version: str
+        retry: RetryPolicy
+        limits: Limits
+        auth: AuthBase | None
+        on_sampling: OnSampling | None
+        roots: Roots | Callable[[], Roots] | None
+        on_log: Callable[[LoggingMessageNotificationParams], object] | None
+        on_notification: Callable[[Notification], object] | None
+        validate_output: Literal["raise", "warn", "off"]
+        client_info: Mapping[str, object] | None
+        capabilities: Mapping[str, object] | None
+        trace: TraceLike
+
+
+#: What is taken from each server's listings.
+LIMITS = Limits(items=2048)
+
+
+class Maker:
+    """Makes clients. Knows nothing of the manager, so that connections that are starting do not keep it alive."""
+
+    def __init__(self, options: SharedOptions, router: Router) -> None:
+        self.timeouts = Timeouts.of(options.get("timeout"))
+        self._options: SharedOptions = {"limits": LIMITS, **options}
+        self._router = router
+
+    def __call__(self, link: Link) -> ServerClient:
+        """The client of a connection, not open yet. Raises ``ConfigError``."""
+        options: dict[str, Any] = {
+            **self._options,
+            "auth": self._auth(link.server),
+            "timeout": link.settings.timeouts,
+            "on_elicitation": self._router.door(link.name, link.gone) if self._router.answers else None,
+        }
+        return ServerClient(link.server, name=link.name, **options)
+
+    def identity(self, name: str, server: Target) -> Identity:
+        """What a connection would be now."""
+        return Identity(name, server, self._auth(server), asks=self._router.answers)
+
+    def _auth(self, server: Target) -> AuthBase | None:
+        """The authentication of all servers, for those over HTTP that bring none."""
+        alone = isinstance(server, HttpServer) and not has_credentials(server)
+        return self._options.get("auth") if alone else None
