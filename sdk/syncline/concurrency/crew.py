@@ -55,14 +55,13 @@ class Crew:
         with self._lock:
             self._stopped = True
             self._work.clear()
+        return self.join(deadline)
+
+    def join(self, deadline: Deadline) -> list[str]:
+        """Wait until nothing is left to do; the names of the threads that are not done."""
+        with self._lock:
             threads = list(self._threads)
         return join(threads, deadline)
-
-    def forked(self) -> None:
-        """In a forked child: the threads are the parent's."""
-        self._stopped = True
-        self._work.clear()
-        self._threads.clear()
 
     def _run(self) -> None:
         while True:

@@ -266,8 +266,9 @@ class Fleet:
         ending = deadline.sooner(ENDING)
         if clock is not None:
             clock.stop(ending)
-        for crew in (self._starters, self._listers, self._closers):
+        for crew in (self._starters, self._listers):
             crew.stop(ending)
+        self._closers.join(ending)  # whoever is closing goes on
         self._events.stop(ending)
         lifecycle.closed(self)
 
