@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.fixtures.managers import LEGACY, MODERN, Manage, count, fake, offer
 from tests.fixtures.partner import SOON, Background
 from tests.fixtures.processes import eventually
 from tools.fakeserver.mcp_http import McpHttpServer
+from tools.fakeserver.scripted import Exchange
 
 Http = Callable[..., McpHttpServer]
 FORM = {"type": "object", "properties": {"x": {"type": "string"}}}
@@ -204,7 +206,12 @@ def test_the_newest_question_counts(manage: Manage, http_server: Http) -> None:
     quick.client("s")
     tools = dict(peer.catalogue.tools)
     old = [tool.definition for tool in tools.values()]
-    peer.arm(lambda exchange: (exchange.wait(gate), exchange.result({"tools": old})), method="tools/list")
+
+    def late(exchange: Exchange) -> None:
+        exchange.wait(gate)
+        exchange.result({"tools": old})
+
+    peer.arm(late, method="tools/list")
     before = Background(lambda: slow.refresh("s"))
     peer.wait_until(lambda: len(peer.calls("tools/list")) == 3)
     peer.tool("new", lambda _: "new")
@@ -521,12 +528,13 @@ def test_disabled_tools_are_neither_listed_nor_called(
     assert [tool.name for tool in servers["s"].list_tools()] == left
     assert [tool.name for tool in servers["s"].iter_tools()] == left
     for name in {"echo", "add", "fail"} - set(left):
-        for call in (
-            lambda name=name: servers.call_tool(f"mcp__s__{name}"),
-            lambda name=name: servers.call_tool(name, server="s"),
-            lambda name=name: servers["s"].call_tool(name),
-            lambda name=name: servers.snapshot().call_tool(f"mcp__s__{name}"),
-        ):
+        calls = [
+            partial(servers.call_tool, f"mcp__s__{name}"),
+            partial(servers.call_tool, name, server="s"),
+            partial(servers["s"].call_tool, name),
+            partial(servers.snapshot().call_tool, f"mcp__s__{name}"),
+        ]
+        for call in calls:
             with pytest.raises(syncline.ToolDisabled, match=f"s: tools/call: the tool '{name}' is disabled"):
                 call()
     assert peer.calls("tools/call") == []
@@ -713,7 +721,7 @@ def test_what_a_policy_says_is_checked(manage: Manage) -> None:
     """3.142: one that fails is an error for the server."""
     with pytest.raises(syncline.ConfigError, match="elicitation is never, ask or a function"):
         syncline.ConnectionManager({}, elicitation="always")  # type: ignore[arg-type]
-    servers = manage({"s": asking()}, elicitation=lambda server, request: "perhaps")  # type: ignore[arg-type,return-value]
+    servers = manage({"s": asking()}, elicitation=lambda server, request: "perhaps")
     with pytest.raises(syncline.ServerError) as caught:
         servers.call_tool("mcp__s__sign")
     assert caught.value.code == -32603

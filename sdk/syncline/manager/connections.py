@@ -477,15 +477,16 @@ class ConnectionManager:
     def _find(self, name: str, wait: bool) -> tuple[str, str]:
         """The server and the tool that a qualified name stands for; servers that have not said yet what they offer are waited for."""
         catalogue = self._known()
-        behind = sorted(catalogue.spaces, key=lambda server: len(catalogue.spaces[server]), reverse=True)
-        for server in behind:
-            start, link = catalogue.spaces[server] + names.SEPARATOR, self._fleet.links.get(server)
+        starts = [(space + names.SEPARATOR, server) for server, space in catalogue.spaces.items()]
+        behind = [(start, server) for start, server in starts if name.startswith(start)]
+        for start, server in sorted(behind, key=lambda each: -len(each[0])):
+            link = self._fleet.links.get(server)
             if name in catalogue.by_name:
                 break
-            if link is not None and link.status is not READY and name.startswith(start):
+            if link is not None and link.status is not READY:
                 link.settings.filter.check_cleaned(server, name[len(start) :])
                 self._fleet.use(server, Deadline(None), wait=wait)
-                catalogue = self._known()
+            catalogue = self._known()  # it may just have started
         tool = catalogue.by_name.get(name)
         if tool is None:
             unknown(name, catalogue)

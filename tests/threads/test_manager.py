@@ -1,0 +1,333 @@
+"""Many servers at once: threads, losses, forks, and servers that are dead or slow."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import syncline
+from syncline import HttpServer, StdioServer, Timeouts
+from syncline.concurrency import lifecycle
+from syncline.manager import fleet as fleets
+from tests.fixtures.managers import LEGACY, Manage, Told, count, fake
+from tests.fixtures.partner import SOON, Background
+from tests.fixtures.processes import alive, eventually
+from tests.fixtures.servers import StdioCommand
+from tools.fakeserver.mcp_http import McpHttpServer
+
+Http = Callable[..., McpHttpServer]
+
+
+def pid_of(client: syncline.Client) -> int:
+    process = client._session.connection.transport._process  # type: ignore[attr-defined]
+    return int(process.pid)
+
+
+def ours(role: str) -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith(f"syncline:manager:{role}")]
+
+
+# Losses
+
+
+def test_a_lost_connection_is_made_again_by_the_next_use(manage: Manage, stdio_command: StdioCommand) -> None:
+    """B181: until then its state says so; the other server is untouched."""
+    told = Told()
+    servers = manage({"lost": stdio_command(), "other": stdio_command()}, on_startup=told)
+    lost, other = servers["lost"], servers["other"]
+    told.summary()
+    os.kill(pid_of(lost), 9)
+    assert eventually(lambda: lost.is_closed)
+    status = servers.status()["lost"]
+    assert (status.state, servers.status()["other"].state) == ("failed", "ready")
+    assert "made again when the server is used next" in str(status.text)
+    assert list(servers.errors) == ["lost"]
+    assert servers.call_tool("mcp__lost__echo", {"text": "back"}).text == "back"
+    assert servers["lost"] is not lost
+    assert servers["other"] is other
+    assert told.states[-2:] == [("lost", "starting"), ("lost", "ready")]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda servers: servers.list_tools(),
+        lambda servers: servers.snapshot(),
+        lambda servers: servers.refresh("s"),
+        lambda servers: servers.list_resources(),
+        lambda servers: servers.wait_ready("s"),
+    ],
+    ids=["list", "snapshot", "refresh", "resources", "wait"],
+)
+def test_every_use_makes_a_lost_connection_again(manage: Manage, use: Callable[[Any], object]) -> None:
+    """B181"""
+    server = fake("a")
+    servers = manage({"s": server}, grace=0)
+    servers.client("s")
+    server.drop_connection()
+    assert eventually(lambda: servers.status()["s"].state == "failed")
+    use(servers)
+    assert servers.status()["s"].state == "ready"
+    assert servers.errors == {}
+
+
+def test_many_who_use_a_lost_connection_make_one(manage: Manage) -> None:
+    """B181"""
+    server = fake("a")
+    servers = manage({"s": server})
+    servers.client("s")
+    server.drop_connection()
+    assert eventually(lambda: servers.status()["s"].state == "failed")
+    calls = [Background(lambda: servers.call_tool("mcp__s__a").text) for _ in range(16)]
+    assert {call.result() for call in calls} == {"a"}
+    assert count(server, "initialize") == 2
+
+
+# Dead and slow servers
+
+
+def test_dead_and_slow_servers_hold_up_nobody(
+    manage: Manage, stdio_command: StdioCommand, caplog: pytest.LogCaptureFixture
+) -> None:
+    """B186: fine, refused, a black hole, one that exits at once, one that is slow; and no noise from threads."""
+    told, slow = Told(), fake("late")
+    gate = slow.answer_late("initialize")
+    with socket.create_server(("127.0.0.1", 0)) as hole, caplog.at_level(logging.ERROR):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            refused = free.getsockname()[1]
+        config = {
+            "fine": stdio_command(),
+            "refused": HttpServer(f"http://127.0.0.1:{refused}/mcp"),
+            "hole": HttpServer(f"http://127.0.0.1:{hole.getsockname()[1]}/mcp", startup_timeout=1),
+            "exits": stdio_command("exit-at-once"),
+            "slow": slow,
+        }
+        servers = manage(config, on_startup=told, reconnect=None)
+        assert servers.call_tool("mcp__fine__echo", {"text": "hi"}).text == "hi"
+        assert servers.status()["slow"].state == "starting"
+        assert gate.arrived()
+        gate.release()
+        summary = told.summary()
+    assert (summary.ready, list(summary.failed)) == (("fine", "slow"), ["refused", "hole", "exits"])
+    kinds = {name: type(error) for name, error in summary.failed.items()}
+    assert kinds["refused"] is syncline.ConnectFailed
+    assert issubclass(kinds["hole"], syncline.RequestTimeout)
+    assert kinds["exits"] is syncline.ServerExited
+    found = servers.list_tools()
+    assert set(found.errors) == {"refused", "hole", "exits"}
+    assert {tool.server for tool in found} == {"fine", "slow"}
+    assert caplog.records == []
+
+
+def test_a_server_that_cannot_even_be_made_has_failed(manage: Manage) -> None:
+    """What somebody's own function raises is an error like others."""
+
+    def make() -> Any:
+        raise ZeroDivisionError("no way")
+
+    servers = manage({"s": make}, reconnect=None)
+    with pytest.raises(syncline.ConnectFailed, match="s: ZeroDivisionError: no way"):
+        servers.client("s")
+
+
+# Threads
+
+
+def test_no_more_threads_than_the_crew_has(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that wait for a thread start later; when all have started, no such thread is left."""
+    monkeypatch.setattr(fleets, "CREW", 4)
+    fakes = {f"s{number}": fake("a") for number in range(12)}
+    gates = [server.answer_late("initialize") for server in fakes.values()]
+    servers = manage(fakes, watch=False)
+    assert all(gate.arrived() for gate in gates[:4])
+    assert len(ours("start")) == 4
+    assert not any(gate._arrived for gate in gates[4:])
+    for gate in gates:
+        gate.release()
+    assert len(servers.list_tools()) == 12
+    assert eventually(lambda: ours("start") == [])
+    assert len(servers.list_resources()) == 0
+    assert eventually(lambda: ours("list") == [])
+
+
+def test_many_servers_and_tools(manage: Manage) -> None:
+    """A hundred, with a hundred tools each."""
+    fakes = {f"server-{number}": fake(*(f"tool.{tool}" for tool in range(100)), page_size=100) for number in range(100)}
+    servers = manage(fakes)
+    found = servers.list_tools()
+    assert len(found) == len({tool.qualified_name for tool in found}) == 10_000
+    assert found.errors == {}
+    assert servers.call_tool("mcp__server_42__tool_7").text == "tool.7"
+    assert servers.snapshot() is servers.snapshot()
+
+
+def test_everybody_does_everything_at_once(manage: Manage) -> None:
+    """Configurations that come and go while others list and call: no call goes astray, nothing hangs."""
+    one, two, three = (fake(name) for name in ("a", "b", "c"))
+    configs: list[dict[str, Any]] = [{"s": one, "t": two}, {"s": one, "u": three}, {"s": one}]
+    servers = manage(configs[0])
+    over = threading.Event()
+    calls: list[int] = []
+
+    def call() -> None:
+        while not over.is_set():
+            assert servers.call_tool("mcp__s__a").text == "a"
+            calls.append(1)
+
+    def listen() -> None:
+        while not over.is_set():
+            found = servers.list_tools()
+            assert found[0].qualified_name == "mcp__s__a"
+            snapshot = servers.snapshot()
+            assert snapshot.call_tool("mcp__s__a").text == "a"
+
+    working = [Background(work) for work in (call, call, listen, listen)]
+    for number in range(40):
+        servers.reconcile(configs[number % 3])
+        servers.status()
+    assert eventually(lambda: len(calls) > 10)
+    over.set()
+    for each in working:
+        each.result()
+    assert count(one, "initialize") == 1
+
+
+def test_a_callback_may_close_the_manager() -> None:
+    """From the thread of events."""
+    closed = threading.Event()
+
+    def on_startup(event: object) -> None:
+        if isinstance(event, syncline.StartupSummary):
+            servers.close()
+            closed.set()
+
+    servers = syncline.ConnectionManager({"s": fake("a")}, on_startup=on_startup)
+    servers.open()
+    assert closed.wait(SOON)
+    with pytest.raises(syncline.ConnectionClosed):
+        servers.list_tools()
+
+
+def test_a_callback_that_fails_or_hangs_holds_up_nobody(manage: Manage, caplog: pytest.LogCaptureFixture) -> None:
+    gate = threading.Event()
+
+    def on_startup(event: object) -> None:
+        gate.wait(SOON)
+        raise RuntimeError("no")
+
+    with caplog.at_level(logging.ERROR):
+        servers = manage({"s": fake("a")}, on_startup=on_startup)
+        assert servers.call_tool("mcp__s__a").text == "a"
+        gate.set()
+        servers.close()
+    assert "a callback failed" in caplog.text
+
+
+def test_closing_waits_for_all_and_may_be_done_by_many(manage: Manage, stdio_command: StdioCommand) -> None:
+    servers = manage({f"p{number}": stdio_command() for number in range(4)})
+    pids = [pid_of(servers[name]) for name in servers]
+    for each in [Background(servers.close) for _ in range(4)]:
+        each.result()
+    assert not any(alive(pid) for pid in pids)
+
+
+# The process
+
+
+def test_a_forked_child_is_refused_and_the_parent_goes_on(manage: Manage) -> None:
+    """What the child would do is done here, where the test can see it."""
+    server = fake("a")
+    servers = manage({"s": server})
+    client = servers["s"]
+    other = syncline.ConnectionManager({"s": server})
+    other._opened = True
+    other._fleet.forked()
+    for use in (other.list_tools, other.snapshot, lambda: other.client("s"), lambda: other.reconcile({})):
+        with pytest.raises(syncline.ForkedConnection, match="belong to the parent"):
+            use()
+    assert other.wait_ready("s") is False
+    other.close()
+    assert not client.is_closed
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_real_fork(manage: Manage, stdio_command: StdioCommand) -> None:
+    """The child says with its exit status what it got; the parent's servers stay alive."""
+    servers = manage({"p": stdio_command()})
+    servers.client("p")
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            servers.call_tool("mcp__p__echo", {"text": "child"})
+        except syncline.ForkedConnection:
+            servers.close()
+            status = 0
+        finally:
+            os._exit(status)
+    _, code = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(code) == 0
+    assert servers.call_tool("mcp__p__echo", {"text": "parent"}).text == "parent"
+
+
+def test_the_end_of_the_process_closes_it(stdio_command: StdioCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no thread can be started any more, as in Python 3.12 and later."""
+    servers = syncline.ConnectionManager({"p": stdio_command("ignore-term"), "q": stdio_command()}).open()
+    pids = [pid_of(servers[name]) for name in servers]
+    assert eventually(lambda: ours("start") == [])
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        lifecycle._close_all()
+    assert not any(alive(pid) for pid in pids)
+
+
+def test_it_belongs_to_its_process() -> None:
+    servers = syncline.ConnectionManager({"s": StdioServer("x")})
+    with pytest.raises(TypeError, match="cannot pickle"):
+        pickle.dumps(servers)
+    assert repr(servers) == "<syncline.ConnectionManager of s>"
+
+
+@pytest.mark.parametrize(
+    ("servers", "options", "problem"),
+    [
+        ([], {}, "servers are a mapping"),
+        ({"s": "http://"}, {}, "s: 'http://' is not an http"),
+        ({"s": 7}, {}, "s: a server is a URL"),
+        ({}, {"grace": -1}, "grace is a number of seconds"),
+        ({}, {"prefix": "a:"}, "a prefix has"),
+    ],
+)
+def test_settings_that_cannot_work(servers: Any, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(syncline.ConfigError, match=problem):
+        syncline.ConnectionManager(servers, **options)
+
+
+def test_a_transport_serves_once() -> None:
+    transport = fake("a")()
+    with pytest.raises(syncline.ConfigError, match="s: a transport serves one connection"):
+        syncline.ConnectionManager({"s": transport})
+
+
+def test_limits_hold_for_all_unless_a_server_has_its_own(manage: Manage, http_server: Http) -> None:
+    peer = http_server(versions=[LEGACY])
+    config = {"own": HttpServer(peer.url, tool_timeout=7, startup_timeout=8), "all": HttpServer(peer.url)}
+    servers = manage(config, timeout=Timeouts(call=5, startup=6), limits=syncline.Limits(pages=3))
+    found = {name: servers[name]._session for name in servers}
+    assert {name: (each.timeouts.startup, each.timeouts.call) for name, each in found.items()} == {
+        "own": (8, 7),
+        "all": (6, 5),
+    }
+    assert {each.limits.pages for each in found.values()} == {3}
