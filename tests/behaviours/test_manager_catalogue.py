@@ -326,6 +326,36 @@ def test_changed_tools_are_listed_again(
     assert "s: the tools have changed" in caplog.text
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_change_while_the_server_starts_is_not_missed(manage: Manage, declared: bool) -> None:
+    """3.74: nor one of a server that did not say that it would tell."""
+    told = threading.Event()
+    server = fake("a")
+    if not declared:
+        server.__class__ = Silent
+    gate = server.answer_late("tools/list")
+    servers = manage({"s": server}, on_change=lambda name: told.set())
+    assert gate.arrived()
+    if declared:
+        server.changed("tools")
+        gate.release()
+    else:
+        gate.release()
+        servers.client("s")
+        assert eventually(lambda: not any("manager:start" in thread.name for thread in threading.enumerate()))
+        server.changed("tools")
+    assert told.wait(SOON)
+    assert count(server, "tools/list") == 2
+
+
+class Silent(FakeServer):
+    """Tells of changes, and does not say that it will."""
+
+    @property
+    def capabilities(self) -> Any:
+        return {"tools": {}}
+
+
 def test_all_pages_are_followed(manage: Manage) -> None:
     """3.75: within the limits."""
     server = fake(*(f"t{number}" for number in range(7)), page_size=2)
@@ -528,10 +558,11 @@ def test_disabled_tools_are_neither_listed_nor_called(
     assert [tool.name for tool in servers["s"].list_tools()] == left
     assert [tool.name for tool in servers["s"].iter_tools()] == left
     for name in {"echo", "add", "fail"} - set(left):
-        calls = [
+        calls: list[Callable[[], object]] = [
             partial(servers.call_tool, f"mcp__s__{name}"),
             partial(servers.call_tool, name, server="s"),
             partial(servers["s"].call_tool, name),
+            partial(servers["s"].tasks.call, name),
             partial(servers.snapshot().call_tool, f"mcp__s__{name}"),
         ]
         for call in calls:

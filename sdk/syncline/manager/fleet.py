@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from syncline import logs
@@ -324,7 +325,8 @@ class Fleet:
     def _after(self, link: Link) -> None:
         """On a starter: what follows a start."""
         if link.live and self._watching:
-            link.watch(lambda: self._changed(link))
+            changed = partial(self._changed, link)
+            link.watch(changed, lambda: _ignore(self._listers.submit(changed)))
         elif link.status.error is not None:
             self._later(link)
 

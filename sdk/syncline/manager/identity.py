@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 from syncline.config import HttpServer, StdioServer
 
 if TYPE_CHECKING:
-    from requests.auth import AuthBase
-
     from syncline.client import Target
 
 #: What takes effect on a connection that there is: no reason to make another one.
@@ -29,13 +27,13 @@ class Identity:
     Args:
         name: What the server is called here.
         server: Its configuration, or what makes a transport to it.
-        auth: What it is authenticated with, beyond its own configuration.
+        auth: What it is authenticated with, beyond its own configuration; None for nothing.
         asks: Whether it is told that it may ask a person something.
         environ: The environment.
     """
 
     def __init__(
-        self, name: str, server: Target, auth: AuthBase | None, *, asks: bool, environ: Mapping[str, str] = os.environ
+        self, name: str, server: Target, auth: object, *, asks: bool, environ: Mapping[str, str] = os.environ
     ) -> None:
         self._about: list[object] = [type(server), name, auth, asks]
         self._secretive = auth is not None

@@ -19,6 +19,7 @@ from .status import CANCELLED, NOT_STARTED, READY, STARTING, Status, failed
 if TYPE_CHECKING:
     from syncline.client import Target
     from syncline.concurrency.monitor import Monitor
+    from syncline.protocol.events import Notification
     from syncline.streams.changes import Changes
 
     from .cache import CatalogueCache
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 #: The experimental capability of servers that may not want their tools to be remembered.
 OPT_OUT = "codex/tool-catalog-cache"
+CHANGED = "notifications/tools/list_changed"
 
 
 class Link:
@@ -77,6 +79,8 @@ class Link:
         self._cache = cache
         self._monitor = monitor
         self._changes: Changes | None = None
+        self._stale = False
+        self._tell: Callable[[], None] = lambda: None
         self._cancelled = False
         self._closing = False
         self._refreshing = new_lock()  # held while the tools are listed again
@@ -165,6 +169,7 @@ class Link:
             client.close()
             raise ConnectionClosed("the start was cancelled").at(self.name)
         client.open()
+        client._session.inbox.taps.add(self._noticed)
         offered = self._fetch(client, limit)
         with self._monitor:
             self.offered = offered
@@ -199,25 +204,36 @@ class Link:
         with self._monitor:
             self.offered = offered
 
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Hear of changes to the list of tools, where the server tells of them."""
+    def watch(self, changed: Callable[[], None], later: Callable[[], None]) -> None:
+        """Hear of changes to the list of tools, those since it was listed too, on a stream where that takes one.
+
+        ``changed`` may block; ``later`` must not: it is called where there is no stream, on the thread that hears of it.
+        """
         client = self.client
         if client is None:
             return
-        tools = client.capabilities.tools
-        if tools is None or not tools.list_changed:
-            return
+        tools, taps = client.capabilities.tools, client._session.inbox.taps
         try:
-            changes = client.subscribe(tools=True)
-            changes.run_in_thread(lambda _: changed())
+            if tools is not None and tools.list_changed:
+                changes = client.subscribe(tools=True)
+                changes.run_in_thread(lambda _: changed())
+                taps.discard(self._noticed)
+                with self._monitor:
+                    self._changes = changes
+                    late = self._closing
+                if late:
+                    changes.close()
         except SynclineError as error:
-            logs.wire.info("%s: nobody will tell of changed tools: %s", self.name, error)
-            return
-        with self._monitor:
-            self._changes = changes
-            late = self._closing
-        if late:
-            changes.close()
+            logs.wire.info("%s: there is no stream of changes: %s", self.name, error)
+        self._tell = later
+        if self._stale:
+            changed()
+
+    def _noticed(self, notification: Notification) -> None:
+        """On the thread that receives it."""
+        if notification.method == CHANGED:
+            self._stale = True
+            self._tell()
 
     # From any thread
 

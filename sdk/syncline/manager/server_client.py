@@ -11,6 +11,7 @@ from syncline.errors import SynclineError
 if TYPE_CHECKING:
     from syncline.config import Timeouts
     from syncline.session.waiter import OnProgress
+    from syncline.streams.tasks import Tasks
     from syncline.types import CallToolResult, Tool
 
     from .settings import Settings
@@ -47,9 +48,19 @@ class ServerClient(Client):
         meta: Mapping[str, object] | None = None,
     ) -> CallToolResult:
         """Call a tool; see ``Client.call_tool``. Also raises ``ToolDisabled``, and sends nothing then."""
-        settings = self._settings
-        settings.filter.check(self.name, name)
-        return self.call_under(settings, name, arguments, timeout=timeout, on_progress=on_progress, meta=meta)
+        self._check(name)
+        return self.call_under(self._settings, name, arguments, timeout=timeout, on_progress=on_progress, meta=meta)
+
+    @property
+    def tasks(self) -> Tasks:
+        """Calls that become tasks; see ``Client.tasks``."""
+        if self._tasks is None:
+            from .server_tasks import ServerTasks
+
+            session = self._session
+            answer = session.answer if session.answers else None
+            self._tasks = ServerTasks(session, self.list_tools, answer, self._check)
+        return self._tasks
 
     def list_all_tools(self, timeout: float | Timeouts | None = None) -> list[Tool]:
         """The tools, whatever the filters say."""
@@ -72,3 +83,6 @@ class ServerClient(Client):
         except SynclineError as error:
             error.message = f"{name}: {error.message}"
             raise
+
+    def _check(self, tool: str) -> None:
+        self._settings.filter.check(self.name, tool)

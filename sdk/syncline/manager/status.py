@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Reason: TypeAlias = Literal["authentication required", "timeout"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """How a server is doing.
 
@@ -45,6 +45,9 @@ class Status:
     def settled(self) -> bool:
         """Whether nothing more will come of it by itself."""
         return self.state != "starting"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __str__(self) -> str:
         return self.state if self.text is None else f"{self.state}: {self.text}"
