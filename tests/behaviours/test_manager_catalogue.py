@@ -771,6 +771,10 @@ def test_requests_have_ids_of_their_own(manage: Manage) -> None:
     desk.resolve(first.id, None)
     answers = sorted(json.loads(call.result().text)["action"] for call in calls)
     assert answers == ["accept", "decline"]
+    third = Background(lambda: two.call_tool("mcp__s__sign"))
+    assert eventually(lambda: len(desk.pending) == 1)
+    desk.resolve(desk.pending[0].id, Cancel())
+    assert json.loads(third.result().text) == {"action": "cancel"}
     for ident in (first.id, "unknown"):
         with pytest.raises(LookupError, match="waits for an answer"):
             desk.resolve(ident, None)
@@ -835,7 +839,7 @@ def test_a_request_is_handed_over_with_all_that_it_has(manage: Manage, more: dic
 
 def test_clocks_stand_still_while_somebody_is_asked(manage: Manage) -> None:
     """3.143: the limit of a call does not count the time that a person takes."""
-    desk = Elicitations(on_request=lambda request: threading.Timer(0.4, desk.resolve, [request.id, {"x": "y"}]).start())
+    desk = Elicitations(on_request=lambda request: threading.Timer(1.2, desk.resolve, [request.id, {"x": "y"}]).start())
     servers = manage({"s": asking()}, on_elicitation=desk)
     servers.client("s")
-    assert json.loads(servers.call_tool("mcp__s__sign", timeout=0.3).text) == ACCEPT
+    assert json.loads(servers.call_tool("mcp__s__sign", timeout=1).text) == ACCEPT

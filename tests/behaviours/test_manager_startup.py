@@ -453,7 +453,7 @@ def test_filters_and_limits_change_at_once(manage: Manage, http_server: Http) ->
     servers = manage({"s": config})
     client = servers["s"]
     assert len(servers.list_tools()) > 2
-    changed = replace(config, enabled_tools=["echo", "wait"], startup_timeout=1, tool_timeout=0.1)
+    changed = replace(config, enabled_tools=["echo", "wait"], startup_timeout=1, tool_timeout=0.5)
     servers.reconcile({"s": changed})
     assert [tool.name for tool in servers.list_tools()] == ["echo", "wait"]
     assert [tool.name for tool in client.list_tools()] == ["echo", "wait"]
@@ -659,14 +659,14 @@ def test_managers_share_the_grace_of_a_server(manage: Manage, http_server: Http)
     def waited(servers: syncline.ConnectionManager) -> bool:
         start = time.monotonic()
         servers.snapshot()
-        return time.monotonic() - start >= 0.3
+        return time.monotonic() - start >= 0.5
 
-    assert waited(manage(config, grace=0.3, cache=cache))
-    assert not waited(manage(config, grace=0.3, cache=cache))
-    assert waited(manage(config, grace=0.31, cache=cache))
+    assert waited(manage(config, grace=0.5, cache=cache))
+    assert not waited(manage(config, grace=0.5, cache=cache))
+    assert waited(manage(config, grace=0.51, cache=cache))
     private = {"s": HttpServer(server.url, auth=HTTPBasicAuth("a", "b"))}
-    assert waited(manage(private, grace=0.3, cache=cache))
-    assert waited(manage(private, grace=0.3, cache=cache))
+    assert waited(manage(private, grace=0.5, cache=cache))
+    assert waited(manage(private, grace=0.5, cache=cache))
     gate.set()
 
 

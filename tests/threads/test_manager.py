@@ -137,6 +137,74 @@ def test_a_server_that_cannot_even_be_made_has_failed(manage: Manage) -> None:
         servers.client("s")
 
 
+def test_an_attempt_in_the_background_that_nobody_wants_any_more_is_dropped(manage: Manage) -> None:
+    told, server = Told(), fake("a")
+    server.fail_next("tools/list", message="not yet")
+    again = syncline.Reconnect(first=0.01, most=0.01, jitter=False)
+    servers = manage({"s": server}, on_startup=told, reconnect=again)
+    gate = server.answer_late("tools/list")
+    assert list(told.summary().failed) == ["s"]
+    assert gate.arrived()
+    servers.reconcile({"t": fake("b")})
+    gate.release()
+    assert [tool.name for tool in servers.list_tools()] == ["b"]
+    assert eventually(lambda: not server._core.wires)
+    assert ("s", "ready") not in told.states
+
+
+def test_attempts_in_the_background_go_on(manage: Manage) -> None:
+    """Until there is one that works; the error is that of the last one."""
+    told, server = Told(), fake("a")
+    for message in ("first", "second", "third"):
+        server.fail_next("tools/list", message=message)
+    again = syncline.Reconnect(first=0.01, most=0.01, jitter=False)
+    servers = manage({"s": server}, on_startup=told, reconnect=again)
+    told.until("s", "ready")
+    assert count(server, "initialize") == 4
+    assert servers.errors == {}
+
+
+def test_tools_that_have_changed_and_cannot_be_listed_stay(manage: Manage, caplog: pytest.LogCaptureFixture) -> None:
+    server = fake("a")
+    servers = manage({"s": server})
+    servers.client("s")
+    assert eventually(lambda: ours("start") == [])
+    server.fail_next("tools/list", message="broken")
+    with caplog.at_level(logging.WARNING):
+        server.changed("tools")
+        assert eventually(lambda: "the changed tools could not be listed" in caplog.text)
+    assert [tool.name for tool in servers.list_tools()] == ["a"]
+
+
+def test_changes_are_heard_of_without_a_stream_for_them(manage: Manage, http_server: Http) -> None:
+    """A server that offers none: what comes with an answer counts as well."""
+    changed = threading.Event()
+    peer = http_server(versions=[LEGACY])
+    peer.catalogue.capabilities["tools"] = {"listChanged": True}
+    peer.tool("change", lambda call: call.notify("notifications/tools/list_changed", {}) or "changed")
+    servers = manage({"s": HttpServer(peer.url)}, on_change=lambda name: changed.set())
+    servers.client("s")
+    assert eventually(lambda: ours("start") == [])
+    assert servers.call_tool("mcp__s__change").text == "changed"
+    assert changed.wait(SOON)
+    assert len(peer.calls("tools/list")) == 2
+
+
+def test_a_listing_that_fails_in_an_unexpected_way_is_an_error_like_others(
+    manage: Manage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    servers = manage({"s": fake("a"), "t": fake("b")})
+
+    def fail(**_: object) -> Any:
+        raise ZeroDivisionError("no way")
+
+    monkeypatch.setattr(servers["s"], "list_resources", fail)
+    servers.client("t")
+    found = servers.list_resources()
+    assert {name: str(error) for name, error in found.errors.items()} == {"s": "s: ZeroDivisionError: no way"}
+    assert "could not be asked" in caplog.text
+
+
 # Threads
 
 
@@ -331,3 +399,25 @@ def test_limits_hold_for_all_unless_a_server_has_its_own(manage: Manage, http_se
         "all": (6, 5),
     }
     assert {each.limits.pages for each in found.values()} == {3}
+
+
+def test_it_is_opened_once(manage: Manage) -> None:
+    servers = manage({"s": fake("a")})
+    with servers as same:
+        assert same is servers
+        with pytest.raises(syncline.LocalProtocolError, match="opened before"):
+            servers.open()
+    with pytest.raises(syncline.ConnectionClosed):
+        servers["s"]
+
+
+def test_a_snapshot_is_a_collection_of_tools(manage: Manage) -> None:
+    servers = manage({"s": fake("a", "b")}, grace=0)
+    snapshot = servers.snapshot()
+    assert [tool.name for tool in snapshot] == ["a", "b"]
+    assert (len(snapshot), "mcp__s__a" in snapshot, "a" in snapshot) == (2, True, False)
+    assert snapshot["mcp__s__b"].name == "b"
+    with pytest.raises(syncline.UnknownTool, match="did you mean mcp__s__a"):
+        snapshot.call_tool("a")
+    assert repr(snapshot) == f"<syncline.Snapshot of 1 servers: 2 tools, revision {snapshot.revision}>"
+    assert repr(servers.status()) == "{'s': <ready>}"

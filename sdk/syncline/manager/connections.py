@@ -11,6 +11,7 @@ from syncline import logs
 from syncline.client import is_transport
 from syncline.concurrency import lifecycle
 from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import new_lock
 from syncline.config import as_server
 from syncline.errors import (
     ConfigError,
@@ -124,6 +125,7 @@ class ConnectionManager:
         self._fleet = Fleet(on_startup, on_change, watching=watch)
         self._servers = _checked(servers)
         self._opened = False
+        self._publishing = new_lock()
         self._wait: Deadline | None = None  # for the servers whose grace is not shared
         self._last: Snapshot | None = None
 
@@ -378,25 +380,23 @@ class ConnectionManager:
             raise LocalProtocolError("the connection manager is not open; use 'with' or open()")
 
     def _publish(self, servers: Mapping[str, Target], *, reuse: bool) -> None:
-        links: dict[str, Link] = {}
-        for name, server in servers.items():
-            if not _enabled(server):
-                continue
-            settings, identity = Settings.of(server, self._make.timeouts), self._make.identity(name, server)
-            old = self._fleet.links.get(name)
-            keep = reuse and old is not None and old.identity == identity and (old.live or old.status is STARTING)
-            if keep and old is not None:
-                old.govern(settings)
-                links[name] = old
-            else:
-                attempts = None if self._reconnect is None else Attempts(self._reconnect)
-                links[name] = Link(
-                    name, server, settings, identity, self._make, self._cache, self._fleet.monitor, attempts
-                )
-        self._servers = dict(servers)
-        self._wait = self._last = None
-        self._fleet.publish(links, self._deferred)
-        self._last = None  # what somebody has taken meanwhile is out of date
+        with self._publishing:
+            links = {name: self._link(name, server, reuse) for name, server in servers.items() if _enabled(server)}
+            self._servers = dict(servers)
+            self._wait = self._last = None
+            self._fleet.publish(links, self._deferred)
+            self._last = None  # what somebody has taken meanwhile is out of date
+
+    def _link(self, name: str, server: Target, reuse: bool) -> Link:
+        """The connection that there is, if it can be kept, or another one."""
+        fleet = self._fleet
+        settings, identity = Settings.of(server, self._make.timeouts), self._make.identity(name, server)
+        old = fleet.links.get(name) if reuse else None
+        if old is not None and old.identity == identity and (old.live or old.status is STARTING):
+            old.govern(settings)
+            return old
+        attempts = None if self._reconnect is None else Attempts(self._reconnect)
+        return Link(name, server, settings, identity, self._make, self._cache, fleet.monitor, attempts)
 
     def _unknown(self, name: str) -> NoReturn:
         if name in self._servers:

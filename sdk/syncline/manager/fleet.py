@@ -376,8 +376,8 @@ class Fleet:
             logs.wire.warning("%s: the changed tools could not be listed: %s", link.name, error)
 
     def _cancel(self, link: Link) -> None:
-        link.cancel()
         if link.status is STARTING:
+            link.cancel()
             self._settle(link, CANCELLED)
             self.drop(link)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -264,4 +265,7 @@ class Link:
         """A snapshot that held it is no more. Takes no lock: it may be called anywhere, by the garbage collector."""
         self.holds.pop()
         if self.retired and not self.holds and not self._closing:
-            spawn(f"syncline:{self.name}:close", self.close)
+            with contextlib.suppress(
+                RuntimeError
+            ):  # no thread can be started at exit, when connections are closed anyway
+                spawn(f"syncline:{self.name}:close", self.close)
