@@ -209,7 +209,7 @@ class ConnectionManager:
         """How each configured server is doing, the disabled ones too; starts nothing, waits for nothing."""
         links = self._fleet.links
         return {
-            name: self._fleet.status(name) if name in links else NOT_STARTED if _enabled(server) else DISABLED
+            name: links[name].shown if name in links else NOT_STARTED if _enabled(server) else DISABLED
             for name, server in self._servers.items()
         }
 
@@ -440,10 +440,11 @@ class ConnectionManager:
         if not self._grace:
             self._settle(wanted)
             return
-        self._wait = self._wait or Deadline(self._grace)
-        shared = {name: self._cache.grace(self._fleet.links[name].key, self._grace) for name in wanted}
+        own = self._wait = self._wait or Deadline(self._grace)
+        links = self._fleet.links
+        shared = {name: self._cache.grace(links[name].key, self._grace) for name in wanted if name in links}
         for name, deadline in shared.items():
-            self._settle([name], deadline or self._wait)
+            self._settle([name], deadline or own)
 
     def _take(self, remembered: Mapping[str, Offered]) -> Snapshot:
         """What there is now."""
@@ -459,7 +460,7 @@ class ConnectionManager:
                 offered = link.offered if link.status is READY else remembered.get(name)
                 if self._cache.refused(link.key) and link.status is not READY:
                     offered = None  # the server has said meanwhile that nobody should remember
-                error = fleet.status(name).error
+                error = link.shown.error
                 if error is not None:
                     errors[name] = error
                 elif offered is not None:

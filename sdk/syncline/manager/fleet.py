@@ -25,7 +25,7 @@ from syncline.errors import (
     UnknownServer,
 )
 
-from .status import CANCELLED, READY, STARTING, StartupEvent, StartupSummary, Status, lost, may_pass
+from .status import CANCELLED, READY, STARTING, StartupEvent, StartupSummary, Status, may_pass
 
 if TYPE_CHECKING:
     from .link import Link
@@ -198,11 +198,6 @@ class Fleet:
         with self.monitor:
             for link in self._links.values():
                 self._cancel(link)
-
-    def status(self, name: str) -> Status:
-        """How a server is doing; starts nothing."""
-        link = self._links[name]
-        return lost(name) if link.lost else link.status
 
     # Listing
 

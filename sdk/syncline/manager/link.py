@@ -15,7 +15,7 @@ from syncline.errors import ConnectFailed, ConnectionClosed, RequestTimeout, Syn
 from syncline.protocol.pace import Attempts
 
 from .catalogue import Offered, Part, origin
-from .status import CANCELLED, NOT_STARTED, READY, STARTING, Status, failed
+from .status import CANCELLED, NOT_STARTED, READY, STARTING, Status, failed, lost
 
 if TYPE_CHECKING:
     from syncline.client import Target
@@ -103,6 +103,11 @@ class Link:
     def lost(self) -> bool:
         """Whether it was there and has ended by itself."""
         return self.status is READY and self.client is not None and self.client.is_closed
+
+    @property
+    def shown(self) -> Status:
+        """Its status, or that it was lost."""
+        return lost(self.name) if self.lost else self.status
 
     @property
     def live(self) -> bool:
