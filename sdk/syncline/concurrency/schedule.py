@@ -6,6 +6,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 from .condition import Condition
@@ -54,7 +55,7 @@ class Schedule:
     def _run(self) -> None:
         while not self._over() and (due := self._begin()) is not None:
             pause = Deadline(min(NAP, max(0.0, due - time.monotonic())))
-            self._changed.wait(lambda: self._stopped or self._next() < due, pause)
+            self._changed.wait(partial(self._before, due), pause)
         self._on_over()
         self._pool.stop(Deadline(ENDING))
 
@@ -66,6 +67,10 @@ class Schedule:
             while self._next() <= time.monotonic():
                 self._pool.submit(heapq.heappop(self._due)[2])
             return self._next()
+
+    def _before(self, due: float) -> bool:
+        """Whether there is something to do before that. Requires the lock."""
+        return self._stopped or self._next() < due
 
     def _next(self) -> float:
         """When the next piece of work is due. Requires the lock."""
