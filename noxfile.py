@@ -21,6 +21,9 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PYPROJECT)
 BUILD = Path("build").resolve()
 COVERAGE, DIST, REPORTS = BUILD / "coverage", BUILD / "dist", BUILD / "reports"
+#: Not measured: what coverage offers for Python 3.10 keeps a lock of its own for ever when Ctrl-C meets its tracer (fixed in
+#: 7.17.5), and on 3.12 tracing takes twice as long as on its neighbours.
+UNMEASURED = ("3.10", "3.12")
 
 
 def group(*names: str) -> tuple[str, ...]:
@@ -35,14 +38,14 @@ def fresh(folder: Path) -> Path:
 
 
 def pytest(session: nox.Session, *args: str, name: str) -> None:
-    """Run pytest under coverage, leaving the data and the counts where `coverage` and `totals` find them."""
+    """Run pytest, under coverage where that is measured; `coverage` and `totals` find the data and the counts."""
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    data = fresh(COVERAGE / name) / ".coverage"
-    session.run(
-        *("python", "-m", "coverage", "run", "-m", "pytest", f"--junit-xml={report}", *args, *session.posargs),
-        env={"COVERAGE_FILE": str(data)},
-    )
+    measure: tuple[str, ...] = ()
+    if session.python not in UNMEASURED:
+        session.env["COVERAGE_FILE"] = str(fresh(COVERAGE / name) / ".coverage")
+        measure = "-m", "coverage", "run"
+    session.run("python", *measure, "-m", "pytest", f"--junit-xml={report}", *args, *session.posargs)
 
 
 def npm_install(session: nox.Session, source: str) -> Path:
@@ -74,9 +77,12 @@ def minimums(session: nox.Session) -> None:
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Statement and branch coverage of sdk over all runs of the tests; protocol must be covered whole."""
+    measured = sorted(COVERAGE.glob("*/"))
+    if not measured:
+        session.skip("no run of the tests was measured")
     session.install(*group("test"))
     env = {"COVERAGE_FILE": str(COVERAGE / ".coverage")}
-    session.run("coverage", "combine", "--keep", *map(str, sorted(COVERAGE.glob("*/"))), env=env, silent=True)
+    session.run("coverage", "combine", "--keep", *map(str, measured), env=env, silent=True)
     session.run("coverage", "report", env=env)
     session.run("coverage", "json", "-o", str(BUILD / "coverage.json"), env=env, silent=True)
     session.run("python", "-m", "tools.checks.coverage", str(BUILD / "coverage.json"), "--whole", "protocol")
