@@ -26,6 +26,8 @@ from syncline.protocol.pace import Attempts, Reconnect
 from . import names
 from .cache import CatalogueCache
 from .catalogue import Catalogue, Listing, Offered, ServerItem, ServerTool, merged
+from .configfiles.load import load_config
+from .configfiles.loaded import LoadedConfig
 from .elicitation import Router
 from .fleet import Fleet
 from .link import Link
@@ -33,10 +35,12 @@ from .maker import Maker
 from .server_client import ServerClient
 from .settings import Settings
 from .snapshot import Snapshot, unknown
-from .status import DISABLED, NOT_STARTED, READY, STARTING, Status
+from .status import DISABLED, NOT_STARTED, READY, STARTING, Status, unusable
 
 if TYPE_CHECKING:
+    import os
     from types import TracebackType
+    from typing import Literal
 
     from typing_extensions import Self, Unpack
 
@@ -51,9 +55,10 @@ if TYPE_CHECKING:
         ResourceTemplate,
     )
 
+    from .configfiles.inputs import Answers
     from .elicitation import Elicitation, Handler, Policy
     from .fleet import Startup
-    from .maker import SharedOptions
+    from .maker import Options, SharedOptions
 
 Item = TypeVar("Item")
 
@@ -78,7 +83,8 @@ class ConnectionManager:
     the child gets ``ForkedConnection``.
 
     Args:
-        servers: What to connect to, by name: as for ``Client``, but no transport, which serves one connection only.
+        servers: What to connect to, by name: as for ``Client``, but no transport, which serves one connection only. Or what
+            ``load_config()`` has read; servers that it left out are failed ones, with the reason.
         on_startup: Called with each ``StartupEvent`` and, when all have settled, one ``StartupSummary``, in order, on a thread
             of its own.
         prefix: What the names of tools begin with; empty for none.
@@ -99,7 +105,7 @@ class ConnectionManager:
 
     def __init__(
         self,
-        servers: Mapping[str, Target],
+        servers: Mapping[str, Target] | LoadedConfig,
         *,
         on_startup: Callable[[Startup], object] | None = None,
         prefix: str = names.PREFIX,
@@ -123,11 +129,38 @@ class ConnectionManager:
         self._deferred = frozenset(deferred)
         self._make = Maker(options, self._router)
         self._fleet = Fleet(on_startup, on_change, watching=watch)
-        self._servers = _checked(servers)
+        self._servers, self._unusable = _checked(servers), _unusable(servers)
         self._opened = False
         self._publishing = new_lock()
         self._wait: Deadline | None = None  # for the servers whose grace is not shared
         self._last: Snapshot | None = None
+
+    @classmethod
+    def from_config(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        scopes: Collection[Literal["project", "user"]] = ("project", "user"),
+        inputs: Answers = None,
+        **options: Unpack[Options],
+    ) -> Self:
+        """A manager of the servers in configuration files, those of other programs too; see ``load_config`` for which.
+
+        Reads them and starts nothing; ``open()`` runs the programs that they name. A server that cannot be used as it stands there
+        is a failed one, with the reason. Raises ``ConfigError`` for what is broken, as ``load_config`` does, and where a server
+        that is ``required`` cannot be used.
+
+        Args:
+            path: The only file to read.
+            scopes: Which files are searched for; the user's alone, for a folder whose files are not to be trusted.
+            inputs: Answers to the inputs of VS Code.
+            options: Those of the manager.
+        """
+        config = load_config(path, scopes=scopes, inputs=inputs)
+        for skipped in config.skipped:
+            if skipped.server is None:  # so there is no name under which it could be shown
+                logs.wire.warning("left out: %s", skipped.error)
+        return cls(config, **options)
 
     # Starting and ending
 
@@ -142,7 +175,7 @@ class ConnectionManager:
         self._opened = True
         lifecycle.opened(self._fleet)
         try:
-            self._publish(self._servers, reuse=True)
+            self._publish(self._servers, self._unusable, reuse=True)
             self.require()
         except BaseException:
             self.close()
@@ -160,7 +193,7 @@ class ConnectionManager:
         if failed:
             raise RequiredServersFailed(failed)
 
-    def reconcile(self, servers: Mapping[str, Target], *, reconnect: bool = False) -> None:
+    def reconcile(self, servers: Mapping[str, Target] | LoadedConfig, *, reconnect: bool = False) -> None:
         """Go over to another configuration. Never blocks; nothing has changed if it raises ``ConfigError``.
 
         A connection stays where nothing has changed that it depends on: how the server is reached, the values of the environment
@@ -168,7 +201,7 @@ class ConnectionManager:
         once. Everything else is started, or closed in the background; also what failed or was lost. ``reconnect`` keeps nothing.
         """
         self._check()
-        self._publish(_checked(servers), reuse=not reconnect)
+        self._publish(_checked(servers), _unusable(servers), reuse=not reconnect)
 
     def cancel_startup(self) -> None:
         """Cancel what is starting; servers that are ready go on. Never blocks."""
@@ -206,12 +239,15 @@ class ConnectionManager:
     # How the servers are doing
 
     def status(self) -> dict[str, Status]:
-        """How each configured server is doing, the disabled ones too; starts nothing, waits for nothing."""
+        """How each configured server is doing, the disabled ones too, and those of files that cannot be used; starts nothing,
+        waits for nothing.
+        """
         links = self._fleet.links
-        return {
+        there = {
             name: links[name].shown if name in links else NOT_STARTED if _enabled(server) else DISABLED
             for name, server in self._servers.items()
         }
+        return {**there, **{name: status for name, status in self._unusable.items() if name not in there}}
 
     @property
     def errors(self) -> dict[str, SynclineError]:
@@ -379,10 +415,10 @@ class ConnectionManager:
         if not self._opened:
             raise LocalProtocolError("the connection manager is not open; use 'with' or open()")
 
-    def _publish(self, servers: Mapping[str, Target], *, reuse: bool) -> None:
+    def _publish(self, servers: Mapping[str, Target], unusable: Mapping[str, Status], *, reuse: bool) -> None:
         with self._publishing:
             links = {name: self._link(name, server, reuse) for name, server in servers.items() if _enabled(server)}
-            self._servers = dict(servers)
+            self._servers, self._unusable = dict(servers), dict(unusable)
             self._wait = self._last = None
             self._fleet.publish(links, self._deferred)
             self._last = None  # what somebody has taken meanwhile is out of date
@@ -401,6 +437,9 @@ class ConnectionManager:
     def _unknown(self, name: str) -> NoReturn:
         if name in self._servers:
             raise UnknownServer(f"the server {name!r} is disabled in the configuration")
+        status = self._unusable.get(name)
+        if status is not None and status.error is not None:
+            raise status.error.again()
         raise UnknownServer(f"no server is called {name!r}; there are {', '.join(self._servers) or 'none'}")
 
     def _use(self, name: str, deadline: Deadline, *, wait: bool = True) -> Link:
@@ -456,6 +495,9 @@ class ConnectionManager:
             stable = all(link.settled for link in links.values())
             if stable and last is not None and last.revision == revision:
                 return last
+            for name, status in self._unusable.items():
+                if status.error is not None and name not in links:
+                    errors[name] = status.error
             for name, link in links.items():
                 offered = link.offered if link.status is READY else remembered.get(name)
                 if self._cache.refused(link.key) and link.status is not READY:
@@ -518,8 +560,16 @@ def _enabled(server: Target) -> bool:
     return bool(getattr(server, "enabled", True))
 
 
-def _checked(servers: Mapping[str, Target]) -> dict[str, Target]:
+def _unusable(servers: Mapping[str, Target] | LoadedConfig) -> dict[str, Status]:
+    """What configuration files have and cannot be used."""
+    errors = servers.errors if isinstance(servers, LoadedConfig) else {}
+    return {name: unusable(name, error) for name, error in errors.items()}
+
+
+def _checked(servers: Mapping[str, Target] | LoadedConfig) -> dict[str, Target]:
     """A configuration that can be worked with; ``ConfigError`` if it is not one."""
+    if isinstance(servers, LoadedConfig):
+        servers = servers.servers
     if not isinstance(servers, Mapping):
         raise ConfigError(f"servers are a mapping of names to servers, not {type(servers).__name__}")
     checked: dict[str, Target] = {}

@@ -10,7 +10,7 @@ from .identity import Identity, has_credentials
 from .server_client import ServerClient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from requests.auth import AuthBase
 
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from syncline.config import RetryPolicy, TimeoutLike
     from syncline.logs import TraceLike
     from syncline.protocol.events import Notification
+    from syncline.protocol.pace import Reconnect
     from syncline.session.handlers import OnSampling, Roots
     from syncline.types import LoggingMessageNotificationParams
 
-    from .elicitation import Router
+    from .cache import CatalogueCache
+    from .elicitation import Handler, Policy, Router
+    from .fleet import Startup
     from .link import Link
 
     class SharedOptions(TypedDict, total=False):
@@ -40,6 +43,20 @@ if TYPE_CHECKING:
         client_info: Mapping[str, object] | None
         capabilities: Mapping[str, object] | None
         trace: TraceLike
+
+    class Options(SharedOptions, total=False):
+        """The options of a manager."""
+
+        on_startup: Callable[[Startup], object] | None
+        prefix: str
+        grace: float
+        elicitation: Policy
+        on_elicitation: Handler | None
+        cache: CatalogueCache | None
+        reconnect: Reconnect | None
+        deferred: Collection[str]
+        watch: bool
+        on_change: Callable[[str], object] | None
 
 
 #: What is taken from each server's listings.

@@ -97,6 +97,11 @@ def failed(server: str, error: SynclineError, limit: float | None) -> Status:
     return Status("failed", error, _reason(error), _advice(server, error, limit))
 
 
+def unusable(server: str, error: SynclineError) -> Status:
+    """The status of a server that a configuration file has, and that cannot be used as it stands there."""
+    return Status("failed", error.at(server), None, f"{server} cannot be used: {error.message}")
+
+
 def lost(server: str) -> Status:
     """The status of a server whose connection has ended by itself."""
     error = ConnectionClosed("the connection was lost; it is made again when the server is used next").at(server)

@@ -69,7 +69,8 @@ JSON = {
     '{"mcpServers": {"a": {"command": "x", "tool_timeout_sec": 0}}}': (
         ", line 1: mcpServers.a.tool_timeout_sec: expected a number of seconds above 0, 1e+09 at most, found a number"
     ),
-    '{"mcpServers": {"": {"command": "x"}}}': ", line 1: mcpServers.: expected a name for the server; it is empty",
+    '{"mcpServers": {"": {"command": "x"}}}': ", line 1: mcpServers.: expected a name for the server; it is blank",
+    '{"mcpServers": {" ": {"command": "x"}}}': ", line 1: mcpServers. : expected a name for the server; it is blank",
     '{"mcpServers": {"a": {"command": "x"},\n"a": {"command": "y"}}}': (
         ", line 2: mcpServers.a: is there twice; keep one of the two"
     ),

@@ -49,7 +49,7 @@ PAGES = st.builds(
 )
 
 
-@given(st.dictionaries(TEXT.filter(bool), PROGRAMS | PAGES, max_size=3))
+@given(st.dictionaries(TEXT.filter(str.strip), PROGRAMS | PAGES, max_size=3))
 def test_what_is_put_in_is_read_again(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, object]) -> None:
     file = tmp_path_factory.mktemp("edit") / "mcp.json"
     for name, server in servers.items():
@@ -168,6 +168,7 @@ def test_what_cannot_be_put_in(tmp_path: Path) -> None:
     for name, server, said in (
         ("a", StdioServer("a"), rf"{file}: there is a server 'a' already; remove it first, or use another name"),
         ("", StdioServer("a"), "a server needs a name"),
+        (" ", StdioServer("a"), "a server needs a name"),
         ("b", replace(HttpServer(URL), verify=False), "verify cannot be written to a file; give it in the program"),
         ("b", StdioServer("a", stderr=print), "stderr cannot be written to a file; give it in the program"),
     ):

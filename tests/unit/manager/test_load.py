@@ -333,15 +333,38 @@ def test_broken_files_of_other_programs_are_left_out(machine: Machine) -> None:
     config = machine.load()
     assert list(config.servers) == ["b"]
     assert [(each.origin.file, each.server, each.reason) for each in config.skipped] == [
-        (str(twice), None, "mcpServers.c: is there twice; keep one of the two"),
-        (
-            str(broken),
-            None,
-            f"{broken}, line 1, column 16: Expecting value. Mend the file, or read another one by naming it",
-        ),
-        (str(odd), None, "mcpServers: expected an object of servers, found a list"),
-        (str(bad), "a", "mcpServers.a.args: expected a list of strings without NUL, found a number"),
+        (str(twice), None, "is there twice; keep one of the two"),
+        (str(broken), None, "line 1, column 16: Expecting value. Mend the file, or read another one by naming it"),
+        (str(odd), None, "expected an object of servers, found a list"),
+        (str(bad), "a", "expected a list of strings without NUL, found a number"),
     ]
+    assert [str(each.error) for each in config.skipped] == [
+        f"{twice}, line 1: mcpServers.c: is there twice; keep one of the two",
+        f"{broken}: line 1, column 16: Expecting value. Mend the file, or read another one by naming it",
+        f"{odd}, line 1: mcpServers: expected an object of servers, found a list",
+        f"{bad}, line 1: mcpServers.a.args: expected a list of strings without NUL, found a number",
+    ]
+    with pytest.raises(ConfigError, match=r"line 1: mcpServers.a.args: expected"):
+        config.server("a")
+
+
+def test_what_is_left_out_for_another_entry_of_its_name_is_no_error(machine: Machine) -> None:
+    machine.write("mcp.json", '{"mcpServers": {"a": {"command": "${MISSING}"}, "b": {"command": "${MISSING}"}}}')
+    machine.write("~/.cursor/mcp.json", '{"mcpServers": {"a": {"command": "a"}, "b": {"url": "ws://b.example"}}}')
+    config = machine.load()
+    assert (list(config.servers), len(config.skipped)) == (["a"], 3)
+    assert {name: error.message.rpartition(": ")[2] for name, error in config.errors.items()} == {
+        "b": "the environment variable MISSING is not set; set it"
+    }
+
+
+def test_single_servers(machine: Machine) -> None:
+    """Nothing else is looked at: what is wrong there is no error, and nobody is asked for it."""
+    machine.write("mcp.json", json.dumps({"mcpServers": {
+        "a": {"command": "a"}, "b": {"command": "${input:key}"}, "c": {"command": 7},
+    }}))  # fmt: skip
+    config = machine.load(names=["a", "gone"], inputs=lambda wanted: pytest.fail(wanted.id))
+    assert (list(config.servers), config.skipped) == (["a"], ())
 
 
 def test_values_are_not_shown(machine: Machine) -> None:

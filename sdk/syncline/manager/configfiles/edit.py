@@ -57,7 +57,7 @@ def add_server(file: str | os.PathLike[str], name: str, server: StdioServer | Ht
     Raises ConfigError, and leaves the file as it was: the name is taken, the file is broken, has comments, a key twice, or
     cannot be written, or the server has what only a program can say (``auth``, ``session``, ``verify`` and the like).
     """
-    if not name:
+    if not name.strip():
         raise ConfigError("a server needs a name")
     entry = _entry(server)
     target = Path(os.path.realpath(file))  # a link stays a link

@@ -32,6 +32,7 @@ def load_config(
     *,
     scopes: Collection[Literal["project", "user"]] = ("project", "user"),
     inputs: Answers = None,
+    names: Collection[str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     home: str | os.PathLike[str] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -47,6 +48,7 @@ def load_config(
         scopes: Which files are searched for. The user's alone, for a folder whose files are not to be trusted.
         inputs: Answers to the inputs of VS Code, by id, or a function that asks for one (an ``Input``) and returns the answer
             or None. Without an answer the default counts.
+        names: The only servers to read. Other entries are not looked at, and nothing is asked for them.
         cwd: Where the search begins, by default the working directory.
         home: The user's home folder, by default ours.
         environment: What references to environment variables mean, by default our own environment.
@@ -59,7 +61,7 @@ def load_config(
     here = Path(cwd or Path.cwd()).absolute()
     home = os.fspath(home or os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser() raises where there is no home
     environment = os.environ if environment is None else environment
-    loader = _Loader(inputs, environment, home, os.fspath(here), platform)
+    loader = _Loader(inputs, names, environment, home, os.fspath(here), platform)
     if path is not None:
         loader.add(_named(Path(path)))
         return loader.result()
@@ -93,9 +95,16 @@ class _Loader:
     """Collects what the sources say, one after another."""
 
     def __init__(
-        self, answers: Answers, environment: Mapping[str, str], home: str, cwd: str, platform: Platform
+        self,
+        answers: Answers,
+        names: Collection[str] | None,
+        environment: Mapping[str, str],
+        home: str,
+        cwd: str,
+        platform: Platform,
     ) -> None:
         self._answers = answers
+        self._names = names
         self._environment = environment
         self._home = home
         self._cwd = cwd
@@ -149,7 +158,8 @@ class _Loader:
             except ConfigError as error:
                 if source.strict:
                     raise
-                self._skipped.append(Skipped(self._origin(source, form), None, error.message))
+                reason = error.message.removeprefix(f"{source.file}, ")
+                self._skipped.append(Skipped(self._origin(source, form), None, reason))
         return self._documents[source.file]
 
     def _sections(self, source: _Source, form: Format, document: Document) -> Iterator[tuple[str, ...]]:
@@ -189,7 +199,8 @@ class _Loader:
             self._refuse(source, origin, "is there twice; keep one of the two")
             return
         for name, raw in table.items():
-            self._add_entry(source, form, document, (*section, name), raw)
+            if self._names is None or name in self._names:
+                self._add_entry(source, form, document, (*section, name), raw)
 
     def _add_entry(self, source: _Source, form: Format, document: Document, path: tuple[str, ...], raw: object) -> None:
         name = path[-1]
@@ -200,8 +211,8 @@ class _Loader:
             return
         folder = str(source.folder) if source.scope == "project" else None
         try:
-            if not name:
-                raise entries.Wrong("", "expected a name for the server; it is empty")
+            if not name.strip():
+                raise entries.Wrong("", "expected a name for the server; it is blank")
             entry = entries.read(raw, form, self._surroundings(source, form, document), folder)
         except entries.Wrong as wrong:
             inner = (wrong.key,) if wrong.key else ()
@@ -221,7 +232,7 @@ class _Loader:
         """An error for what is the caller's business; what is another program's is left out."""
         if source.strict:
             raise origin.fault(what) from None
-        self._skipped.append(Skipped(origin, name, f"{origin.key}: {what}" if origin.key else what))
+        self._skipped.append(Skipped(origin, name, what))
 
     def _origin(self, source: _Source, form: Format, document: Document | None = None, *path: str) -> Origin:
         line = document.line(*path) if document is not None and path else None

@@ -67,6 +67,11 @@ class Skipped:
     server: str | None
     reason: str
 
+    @property
+    def error(self) -> ConfigError:
+        """The same as an error."""
+        return self.origin.fault(self.reason)
+
 
 @dataclass(frozen=True, repr=False)
 class LoadedConfig:
@@ -89,6 +94,15 @@ class LoadedConfig:
     skipped: tuple[Skipped, ...] = ()
     files: tuple[str, ...] = ()
 
+    @property
+    def errors(self) -> dict[str, ConfigError]:
+        """Name → why there is no such server, though a file has it."""
+        found: dict[str, ConfigError] = {}
+        for each in self.skipped:
+            if each.server is not None and each.server not in self.servers:
+                found.setdefault(each.server, each.error)
+        return found
+
     def server(self, name: str) -> StdioServer | HttpServer:
         """One server.
 
@@ -96,9 +110,8 @@ class LoadedConfig:
         """
         if name in self.servers:
             return self.servers[name]
-        for left_out in self.skipped:
-            if left_out.server == name:
-                raise left_out.origin.fault(left_out.reason)
+        if name in self.errors:
+            raise self.errors[name]
         there = ", ".join(self.servers) or "none"
         raise ConfigError(f"no configuration file has a server {name!r}; there are: {there}")
 
