@@ -27,6 +27,9 @@ def doctor(server: Server, *, options: Options) -> None:
     Shows its era, revision, capabilities, counts, timings, and what it got wrong; or why it cannot be reached.
     """
     examination = Examination(options.secrets(server))
+    meant = options.meant(server)
+    if meant.origin is not None:
+        examination.page["configured"] = {"name": meant.name, **vars(meant.origin)}
     examination.page |= tried(options.target(server))
     client = examination.step("connect", lambda: options.connect(server))
     if client is not None:
@@ -100,6 +103,10 @@ def rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         "server",
         " ".join(str(x) for x in (page["server"], about.get("title") or about.get("name"), about.get("version")) if x),
     )
+    if "configured" in page:
+        found = page["configured"]
+        line = "" if found["line"] is None else f", line {found['line']}"
+        yield "configured", f"{found['name']} in {found['file']}{line} ({found['program']})"
     yield "transport", page["transport"] + (f", {page['program'] or 'no such program'}" if "program" in page else "")
     if "era" in page:
         yield "revision", f"{page['protocolVersion']} ({page['era']} era)"

@@ -101,7 +101,7 @@ def describe(
         "url": getattr(error, "url", None) or url,
         "hint": hint or _next(error, code, url),
     }
-    return {name: _redact(value, secrets) for name, value in found.items() if value is not None}
+    return {name: redact(value, secrets) for name, value in found.items() if value is not None}
 
 
 def _next(error: BaseException, code: str, url: str | None) -> str | None:
@@ -126,7 +126,8 @@ def _message(error: BaseException) -> str:
     return str(error) if isinstance(error, errors.SynclineError) else f"{type(error).__name__}: {error}"
 
 
-def _redact(value: Any, secrets: Collection[str]) -> Any:
+def redact(value: Any, secrets: Collection[str]) -> Any:
+    """Text without secrets; anything else as it is."""
     for secret in secrets if isinstance(value, str) else ():
         value = value.replace(secret, "[redacted]")
     return value
@@ -138,7 +139,7 @@ def report(error: BaseException, *, url: str | None = None, secrets: Collection[
     status, code = classify(known.error)
     told = describe(known.error, url=url, hint=known.hint, secrets=secrets)
     if code == "unexpected":
-        sys.stderr.write(_redact("".join(traceback.format_exception(known.error)), secrets))
+        sys.stderr.write(redact("".join(traceback.format_exception(known.error)), secrets))
     elif sys.stderr.isatty():
         for name, word, colour in (("message", "error", "red"), ("hint", "hint", "cyan")):
             if name in told and name not in known.shown:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
@@ -17,7 +15,8 @@ import typer
 
 import syncline
 from syncline.cli import failures
-from syncline.config import HttpServer, StdioServer, as_server
+from syncline.cli.meaning import Meant, meaning
+from syncline.config import HttpServer, StdioServer, Timeouts
 from syncline.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,7 +27,12 @@ if TYPE_CHECKING:
 SECRET_LENGTH = 6
 
 Server: TypeAlias = Annotated[
-    str, typer.Argument(metavar="SERVER", help="A URL, a command in quotes, or demo.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="SERVER",
+        help="A URL, a command in quotes, a name from a configuration file, or demo.",
+        show_default=False,
+    ),
 ]
 
 
@@ -43,6 +47,10 @@ class Options:
     header: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME:VALUE", help="HTTP header to send; repeatable.", show_default=False),
+    ] = None
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Read the names of servers in this file only.", show_default=False),
     ] = None
     env: Annotated[
         list[str] | None,
@@ -62,52 +70,99 @@ class Options:
     def connect(self, server: str, on_elicitation: OnElicitation | None = None) -> Client:
         """Connect to what the command line names; the caller closes it.
 
-        Blocks until connected, at most for the timeout; raises ``ConfigError`` for what cannot be meant, else as
-        ``syncline.connect``.
+        A configured server has its own limits, unless the command line has others, and its filters. Blocks until connected, at
+        most for the timeout; raises ``ConfigError`` for what cannot be meant, else as ``syncline.connect``.
         """
-        return syncline.connect(
-            self.target(server),
-            timeout=self.timeout,
-            protocol_version=self.protocol_version or "auto",
-            trace=self.trace,
-            on_elicitation=on_elicitation,
+        name, target = self.meant(server).name, self.target(server)
+        if name is None:
+            return syncline.connect(target, timeout=self.timeout, on_elicitation=on_elicitation, **self.shared())
+        from syncline.manager.server_client import ServerClient
+        from syncline.manager.settings import Settings
+
+        settings = Settings.of(self.hurried(target), Timeouts.of(self.timeout))
+        client = ServerClient(
+            target, name=name, timeout=settings.timeouts, on_elicitation=on_elicitation, **self.shared()
         )
+        client.govern(settings)
+        return client.open()
+
+    def shared(self) -> dict[str, Any]:
+        """The options of a client that are the same whatever server it is for."""
+        return {"protocol_version": self.protocol_version or "auto", "trace": self.trace}
+
+    def meant(self, server: str) -> Meant:
+        """What SERVER stands for, found out once: somebody may be asked something for it."""
+        if server not in self._known:
+            self._known[server] = meaning(server, self.config)
+        return self._known[server]
+
+    @functools.cached_property
+    def _known(self) -> dict[str, Meant]:
+        return {}
 
     def target(self, server: str) -> StdioServer | HttpServer:
         """The server that the command line names, with the headers and variables of the options."""
-        found = demo_server() if server == "demo" else as_server(server)
-        if isinstance(found, HttpServer):
+        return self.dressed(self.meant(server).server)
+
+    def dressed(self, server: StdioServer | HttpServer) -> StdioServer | HttpServer:
+        """A server with the headers and variables of the options, which go over its own."""
+        if isinstance(server, HttpServer):
             if self.env:
                 raise ConfigError("--env is for a command; a server behind a URL does not see it")
-            return replace(found, headers=_pairs("--header", self.header, ":"), bearer_env=self.bearer_env)
+            headers = _pairs("--header", self.header, ":")
+            given = {name.lower() for name in headers}
+            own = {name: value for name, value in server.headers.items() if name.lower() not in given}
+            bearer = None if "authorization" in given else server.bearer_env
+            return replace(server, headers={**own, **headers}, bearer_env=self.bearer_env or bearer)
         if self.header or self.bearer_env:
             raise ConfigError("--header and --bearer-env are for a server behind a URL; a command takes --env")
-        if found.command == server and os.sep not in server and shutil.which(server) is None:
-            raise ConfigError(f"{server!r} is neither a URL (http://...) nor a program that can be found, nor demo")
-        return replace(found, env=_pairs("--env", self.env, "="))
+        return replace(server, env={**server.env, **_pairs("--env", self.env, "=")})
+
+    def hurried(self, server: StdioServer | HttpServer) -> StdioServer | HttpServer:
+        """A server without limits of its own where the command line has some."""
+        return server if self.timeout is None else replace(server, startup_timeout=None, tool_timeout=None)
 
     def secrets(self, server: str) -> set[str]:
         """Words that no message may contain: values of headers and variables, what a URL has besides its place."""
-        parts = urlsplit(server if "://" in server else "")
-        values = [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
-        values += [value.partition(":")[2] for value in self.header or ()]
+        values = [value.partition(":")[2] for value in self.header or ()]
         values += [value.partition("=")[2] for value in self.env or ()]
         values.append(os.environ.get(self.bearer_env, "") if self.bearer_env else "")
-        return {word for value in values for word in value.split() if len(word) >= SECRET_LENGTH}
+        values += _in_url(server)
+        own = secrets_of(self._known[server].server) if server in self._known else set()
+        return own | _words(values)
+
+    def url(self, server: str) -> str | None:
+        """The URL of what SERVER stands for; see ``url_of``. None for what means nothing."""
+        return url_of(self._known[server].server) if server in self._known else None
 
 
-def demo_server() -> StdioServer:
-    """The server inside the package."""
-    return StdioServer(sys.executable, ("-m", "syncline.demo"))
+def url_of(server: StdioServer | HttpServer) -> str | None:
+    """The URL of a server, without what may be secret in it; None for a command."""
+    return f"{server.url.partition('://')[0]}://{server.name}" if isinstance(server, HttpServer) else None
 
 
-def url_of(server: str) -> str | None:
-    """The URL that a server is, without what may be secret in it; None for a command."""
-    with contextlib.suppress(ConfigError):
-        found = as_server(server)
-        if isinstance(found, HttpServer):
-            return f"{found.url.partition('://')[0]}://{found.name}"
-    return None
+def secrets_of(*servers: StdioServer | HttpServer) -> set[str]:
+    """Words of configurations that no message may contain."""
+    values: list[str] = []
+    for server in servers:
+        if isinstance(server, StdioServer):
+            variables = list(server.env_vars)
+            values += map(str, server.env.values())
+        else:
+            variables = [*server.env_headers.values(), server.bearer_env or ""]
+            values += [*server.headers.values(), *_in_url(server.url)]
+        values += [os.environ.get(name, "") for name in variables]
+    return _words(values)
+
+
+def _words(values: Iterable[str]) -> set[str]:
+    """The words of values that are long enough to be masked."""
+    return {word for value in values for word in value.split() if len(word) >= SECRET_LENGTH}
+
+
+def _in_url(text: str) -> list[str]:
+    parts = urlsplit(text if "://" in text else "")
+    return [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
 
 
 def _pairs(option: str, given: Iterable[str] | None, mark: str) -> dict[str, str]:
@@ -145,7 +200,7 @@ def command(app: typer.Typer, body: Callable[..., None], *examples: str) -> None
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return failures.UNEXPECTED
         except BaseException as error:  # each has its exit status, Ctrl-C too
-            return failures.report(error, url=url_of(server), secrets=options.secrets(server))
+            return failures.report(error, url=options.url(server), secrets=options.secrets(server))
         return 0
 
     run.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]

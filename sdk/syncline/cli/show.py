@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from syncline.protocol.forms import clean
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress, TaskID
+    from rich.table import Table
     from typing_extensions import Self
 
     from syncline.protocol.questions import ElicitRequest
@@ -43,6 +46,12 @@ def state(name: str, error: BaseException | None = None) -> None:
     sys.stderr.flush()
 
 
+def note(text: str) -> None:
+    """Something worth knowing, on standard error: words at a terminal, else a JSON object on a line."""
+    sys.stderr.write((f"note: {clean(text)}" if sys.stderr.isatty() else json.dumps({"note": text})) + "\n")
+    sys.stderr.flush()
+
+
 def line(text: str) -> None:
     """Text on standard output, ended with a newline; cleaned on a terminal, verbatim down a pipe."""
     text = clean(text) if sys.stdout.isatty() else text
@@ -52,25 +61,43 @@ def line(text: str) -> None:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "none") -> None:
     """A table on a terminal; down a pipe a line for each row, with tabs between."""
-    rows = [[clean(cell).strip() for cell in row] for row in rows]
+    rows = list(rows)
     if not sys.stdout.isatty():
         for row in rows:
-            line("\t".join(" ".join(cell.split()) for cell in row))
+            line("\t".join(" ".join(clean(cell).split()) for cell in row))
     elif not rows:
         line(empty)
     else:
         from rich.console import Console
-        from rich.table import Column, Table
-        from rich.text import Text
 
         console = Console()
-        # The first column is what people copy: nothing of it is left out, and it is broken last.
-        short = max(Text(row[0]).cell_len for row in rows) <= console.width // 2
-        first = Column(columns[0], no_wrap=short, overflow="fold")
-        shown = Table(first, *columns[1:], header_style="bold", box=None, pad_edge=False)
-        for row in rows:
-            shown.add_row(Text(row[0], style="cyan"), *map(Text, row[1:]))
-        console.print(shown)
+        console.print(drawn(console, columns, rows))
+
+
+def drawn(console: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table for a terminal."""
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    rows = [[clean(cell).strip() for cell in row] for row in rows]
+    # The first column is what people copy: nothing of it is left out, and it is broken last.
+    short = max((Text(row[0]).cell_len for row in rows), default=0) <= console.width // 2
+    first = Column(columns[0], no_wrap=short, overflow="fold")
+    shown = Table(first, *columns[1:], header_style="bold", box=None, pad_edge=False)
+    for row in rows:
+        shown.add_row(Text(row[0], style="cyan"), *map(Text, row[1:]))
+    return shown
+
+
+@contextlib.contextmanager
+def live_table(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[str]]]) -> Iterator[Callable[[], None]]:
+    """A table that is drawn again whenever what this gives is called; it stays as it was last. For a terminal alone."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    with Live(console=console, auto_refresh=False, get_renderable=lambda: drawn(console, columns, rows())) as live:
+        yield live.refresh
 
 
 def part(block: Mapping[str, Any]) -> str:
@@ -89,9 +116,14 @@ def part(block: Mapping[str, Any]) -> str:
     return json.dumps(block, ensure_ascii=False)
 
 
+def somebody_is_there() -> bool:
+    """Whether there is a terminal with a person at it."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
 def asker() -> OnElicitation | None:
     """Who answers what a server asks: the person at the terminal; nobody where there is none."""
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+    if not somebody_is_there():
         return None
     from syncline.prompts import terminal_prompts
 
