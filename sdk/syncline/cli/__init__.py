@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import syncline
-from syncline.cli import demo, doctor, events, failures, prompts, resources, tools, watch
+from syncline.cli import demo, doctor, events, failures, prompts, resources, servers, tools, watch
 from syncline.cli.options import with_examples
 
 app = typer.Typer(
@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (demo, tools, resources, prompts, watch, events, doctor):
+for group in (demo, tools, resources, prompts, watch, events, servers, doctor):
     group.register(app)
 
 
@@ -33,6 +33,7 @@ for group in (demo, tools, resources, prompts, watch, events, doctor):
         [
             "syncline demo",
             "syncline tools https://weather.example/mcp",
+            "syncline servers list",
             'syncline call "uvx weather-server" forecast city=Oslo days:=3',
         ],
     ),

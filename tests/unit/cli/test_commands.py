@@ -10,11 +10,10 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from syncline import cli
 from syncline.cli.resources import raw
 from syncline.cli.tools import show_result, signature
 from syncline.demo.offer import PIXEL
@@ -23,32 +22,9 @@ from syncline.serving import REVISIONS
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 
+from .conftest import Run
+
 SECRET = "correct-horse-battery"
-
-
-class Run(NamedTuple):
-    status: int
-    out: bytes
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> dict[str, Any]:
-        error: dict[str, Any] = json.loads(self.err.splitlines()[-1])["error"]
-        return error
-
-
-@pytest.fixture
-def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Run]:
-    def run(*arguments: str) -> Run:
-        status = cli.main(arguments)
-        out, err = capfdbinary.readouterr()
-        return Run(status, out, err.decode())
-
-    return run
 
 
 @pytest.fixture
@@ -325,6 +301,7 @@ class TestHelp:
     COMMANDS = (
         *("demo", "tools", "call", "resources", "read", "prompts", "prompt", "doctor", "watch"),
         *("events list", "events poll", "events stream"),
+        *("servers list", "servers status", "servers add", "servers remove"),
     )
 
     def test_no_command_shows_help(self, run: Callable[..., Run]) -> None:
