@@ -659,7 +659,7 @@ def test_resources_of_one_server(manage: Manage) -> None:
     servers = manage({"s": server})
     assert [found.item.uri for found in servers.list_resources(["s"])] == [f"memo://{number}" for number in range(5)]
     assert [found.item.uri_template for found in servers.list_resource_templates(["s"])] == ["user://{name}"]
-    assert servers.read_resource("s", "user://ada").text == "ada"
+    assert servers.read_resource("s", "user://7").text == "7"
     with pytest.raises(syncline.ServerError, match="s: resources/read: memo://none: "):
         servers.read_resource("s", "memo://none")
 

@@ -18,40 +18,40 @@ from syncline.manager.configfiles.places import (
 
 LINUX = [
     ("mcp", "/work/mcp.json"),
-    ("claude-code", "/home/ann/.claude.json"),
+    ("claude-code", "/home/me/.claude.json"),
     ("claude-project", "/work/.mcp.json"),
     ("vscode", "/work/.vscode/mcp.json"),
     ("cursor", "/work/.cursor/mcp.json"),
     ("gemini", "/work/.gemini/settings.json"),
     ("codex", "/work/.codex/config.toml"),
-    ("claude-code", "/home/ann/.claude.json"),
-    ("claude-desktop", "/home/ann/.config/Claude/claude_desktop_config.json"),
-    ("vscode", "/home/ann/.config/Code/User/mcp.json"),
-    ("cursor", "/home/ann/.cursor/mcp.json"),
-    ("windsurf", "/home/ann/.codeium/windsurf/mcp_config.json"),
-    ("windsurf", "/home/ann/.codeium/mcp_config.json"),
-    ("gemini", "/home/ann/.gemini/settings.json"),
-    ("codex", "/home/ann/.codex/config.toml"),
+    ("claude-code", "/home/me/.claude.json"),
+    ("claude-desktop", "/home/me/.config/Claude/claude_desktop_config.json"),
+    ("vscode", "/home/me/.config/Code/User/mcp.json"),
+    ("cursor", "/home/me/.cursor/mcp.json"),
+    ("windsurf", "/home/me/.codeium/windsurf/mcp_config.json"),
+    ("windsurf", "/home/me/.codeium/mcp_config.json"),
+    ("gemini", "/home/me/.gemini/settings.json"),
+    ("codex", "/home/me/.codex/config.toml"),
 ]
 MACOS = [
-    ("claude-code", "/Users/ann/.claude.json"),
-    ("claude-desktop", "/Users/ann/Library/Application Support/Claude/claude_desktop_config.json"),
-    ("vscode", "/Users/ann/Library/Application Support/Code/User/mcp.json"),
-    ("cursor", "/Users/ann/.cursor/mcp.json"),
-    ("windsurf", "/Users/ann/.codeium/windsurf/mcp_config.json"),
-    ("windsurf", "/Users/ann/.codeium/mcp_config.json"),
-    ("gemini", "/Users/ann/.gemini/settings.json"),
-    ("codex", "/Users/ann/.codex/config.toml"),
+    ("claude-code", "/Users/me/.claude.json"),
+    ("claude-desktop", "/Users/me/Library/Application Support/Claude/claude_desktop_config.json"),
+    ("vscode", "/Users/me/Library/Application Support/Code/User/mcp.json"),
+    ("cursor", "/Users/me/.cursor/mcp.json"),
+    ("windsurf", "/Users/me/.codeium/windsurf/mcp_config.json"),
+    ("windsurf", "/Users/me/.codeium/mcp_config.json"),
+    ("gemini", "/Users/me/.gemini/settings.json"),
+    ("codex", "/Users/me/.codex/config.toml"),
 ]
 WINDOWS = [
-    ("claude-code", r"C:\Users\ann\.claude.json"),
-    ("claude-desktop", r"C:\Users\ann\AppData\Roaming\Claude\claude_desktop_config.json"),
-    ("vscode", r"C:\Users\ann\AppData\Roaming\Code\User\mcp.json"),
-    ("cursor", r"C:\Users\ann\.cursor\mcp.json"),
-    ("windsurf", r"C:\Users\ann\.codeium\windsurf\mcp_config.json"),
-    ("windsurf", r"C:\Users\ann\.codeium\mcp_config.json"),
-    ("gemini", r"C:\Users\ann\.gemini\settings.json"),
-    ("codex", r"C:\Users\ann\.codex\config.toml"),
+    ("claude-code", r"C:\Users\me\.claude.json"),
+    ("claude-desktop", r"C:\Users\me\AppData\Roaming\Claude\claude_desktop_config.json"),
+    ("vscode", r"C:\Users\me\AppData\Roaming\Code\User\mcp.json"),
+    ("cursor", r"C:\Users\me\.cursor\mcp.json"),
+    ("windsurf", r"C:\Users\me\.codeium\windsurf\mcp_config.json"),
+    ("windsurf", r"C:\Users\me\.codeium\mcp_config.json"),
+    ("gemini", r"C:\Users\me\.gemini\settings.json"),
+    ("codex", r"C:\Users\me\.codex\config.toml"),
 ]
 
 
@@ -60,22 +60,22 @@ def found(platform: Platform, home: str, folders: tuple[str, ...] = (), **enviro
 
 
 def test_the_places_of_each_platform() -> None:
-    assert found("linux", "/home/ann", ("/work",)) == LINUX
-    assert found("macos", "/Users/ann", XDG_CONFIG_HOME="/elsewhere") == MACOS
-    assert found("windows", r"C:\Users\ann") == WINDOWS
+    assert found("linux", "/home/me", ("/work",)) == LINUX
+    assert found("macos", "/Users/me", XDG_CONFIG_HOME="/elsewhere") == MACOS
+    assert found("windows", r"C:\Users\me") == WINDOWS
 
 
 def test_the_environment_moves_them() -> None:
-    moved = found("linux", "/home/ann", XDG_CONFIG_HOME="/xdg", CLAUDE_CONFIG_DIR="/claude", CODEX_HOME="/codex")
+    moved = found("linux", "/home/me", XDG_CONFIG_HOME="/xdg", CLAUDE_CONFIG_DIR="/claude", CODEX_HOME="/codex")
     assert {str(PurePosixPath(file).parent) for _, file in moved} == {
-        *("/claude", "/xdg/Claude", "/xdg/Code/User", "/home/ann/.cursor", "/home/ann/.codeium"),
-        *("/home/ann/.codeium/windsurf", "/home/ann/.gemini", "/codex"),
+        *("/claude", "/xdg/Claude", "/xdg/Code/User", "/home/me/.cursor", "/home/me/.codeium"),
+        *("/home/me/.codeium/windsurf", "/home/me/.gemini", "/codex"),
     }
-    assert ("vscode", r"D:\Data\Code\User\mcp.json") in found("windows", r"C:\Users\ann", APPDATA=r"D:\Data")
+    assert ("vscode", r"D:\Data\Code\User\mcp.json") in found("windows", r"C:\Users\me", APPDATA=r"D:\Data")
 
 
 def test_near_folders_come_first_and_the_user_last() -> None:
-    scopes = [(place.scope, str(place.folder)) for place in places("linux", "/home/ann", {}, ("/work/a", "/work"))]
+    scopes = [(place.scope, str(place.folder)) for place in places("linux", "/home/me", {}, ("/work/a", "/work"))]
     assert list(dict.fromkeys(scopes)) == [("project", "/work/a"), ("project", "/work"), ("user", "None")]
 
 
@@ -90,8 +90,8 @@ def test_near_folders_come_first_and_the_user_last() -> None:
         ("/work/.codex/config.toml", "codex", "/work"),
         ("/work/servers.toml", "codex", "/work"),
         ("/work/servers.json", "mcp", "/work"),
-        ("/home/ann/.claude.json", "claude-code", "/home/ann"),
-        ("/home/ann/.config/Code/User/mcp.json", "vscode", "/home/ann/.config/Code/User"),
+        ("/home/me/.claude.json", "claude-code", "/home/me"),
+        ("/home/me/.config/Code/User/mcp.json", "vscode", "/home/me/.config/Code/User"),
         ("/x/claude_desktop_config.json", "claude-desktop", "/x"),
         ("/x/mcp_config.json", "windsurf", "/x"),
     ],
