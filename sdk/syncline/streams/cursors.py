@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from syncline.concurrency import lifecycle
-from syncline.concurrency.locks import new_lock
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import LOOK, new_lock
 from syncline.protocol.occurrences import WINDOW
 
 if TYPE_CHECKING:
@@ -195,7 +197,7 @@ class SqliteCursors:
             return self._connection
         database = sqlite3.connect(self._path, timeout=self._timeout, check_same_thread=False)
         try:
-            database.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead(database)
             database.execute("PRAGMA synchronous = NORMAL")
             with database:
                 for statement in _TABLES:
@@ -206,3 +208,15 @@ class SqliteCursors:
         self._connection = database
         lifecycle.opened(self)
         return database
+
+    def _write_ahead(self, database: sqlite3.Connection) -> None:
+        """Switch to a write-ahead log: the one step for which SQLite does not wait for others that open the file as well."""
+        deadline = Deadline(self._timeout)
+        while True:
+            try:
+                database.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if deadline.expired or "locked" not in str(error):
+                    raise
+            time.sleep(LOOK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import threading
@@ -142,6 +143,36 @@ def test_many_threads_and_stores_write_to_one_file(tmp_path: Path) -> None:
         assert stores[0].load(key(name=f"n{number}")).cursor == "c49"
     for store in stores:
         store.close()
+
+
+def test_many_open_a_new_file_at_the_same_moment(tmp_path: Path) -> None:
+    for attempt in range(20):
+        stores = [SqliteCursors(tmp_path / f"{attempt}.db", timeout=30) for _ in range(4)]
+        together, failed = threading.Barrier(len(stores)), list[Exception]()
+
+        def write(store: SqliteCursors) -> None:
+            together.wait(20)  # noqa: B023 - all are done before the next attempt
+            try:
+                store.save(key(), "c1", ["e1"])
+            except Exception as error:
+                failed.append(error)  # noqa: B023
+
+        threads = [threading.Thread(target=write, args=(store,)) for store in stores]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        for store in stores:
+            store.close()
+        assert failed == []
+
+
+def test_a_file_that_stays_locked_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            SqliteCursors(path, timeout=0.05).load(key())
 
 
 def test_a_forked_child_opens_the_file_for_itself(database: SqliteCursors) -> None:
