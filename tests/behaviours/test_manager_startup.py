@@ -178,7 +178,7 @@ def test_some_start_when_they_are_needed(manage: Manage) -> None:
     assert [tool.name for tool in servers.list_tools()] == ["a"]
     assert (servers.status()["lazy"].state, lazy.received) == ("not started", [])
     assert servers.call_tool("mcp__lazy__b").text == "b"
-    assert told.states[-2:] == [("lazy", "starting"), ("lazy", "ready")]
+    assert told.ends(("lazy", "starting"), ("lazy", "ready")), told.states
     assert [tool.name for tool in servers.list_tools()] == ["a", "b"]
 
 
