@@ -15,7 +15,7 @@ from requests.auth import HTTPBasicAuth
 import syncline
 import syncline.testing
 from syncline import HttpServer, Reconnect, StdioServer, Timeouts
-from tests.fixtures.managers import LEGACY, Manage, Told, count, fake
+from tests.fixtures.managers import LEGACY, Manage, Told, count, fake, pid_of
 from tests.fixtures.partner import SOON, Background
 from tests.fixtures.processes import alive, eventually
 from tests.fixtures.servers import StdioCommand
@@ -33,11 +33,6 @@ def legacy(http_server: Http, **options: Any) -> McpHttpServer:
 
 def program(command: list[str], **settings: Any) -> StdioServer:
     return StdioServer(command[0], tuple(command[1:]), **settings)
-
-
-def pid_of(client: syncline.Client) -> int:
-    process = client._session.connection.transport._process  # type: ignore[attr-defined]
-    return int(process.pid)
 
 
 # 3A Startup and events

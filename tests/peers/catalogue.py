@@ -143,7 +143,14 @@ TIME = Peer(
     ),
     failing=Call("get_current_time", {"timezone": "Nowhere/Else"}, "Invalid timezone"),
 )
-PEERS = (EVERYTHING, SDK, MEMORY, FILESYSTEM, TIME)
+GIT = Peer(
+    name="git",
+    stdio=["{python}", "-m", "mcp_server_git", "--repository", "{folder}/repository"],
+    revisions=HANDSHAKE + STATELESS,
+    call=Call("git_log", {"repo_path": "{folder}/repository"}, "Message: the only one"),
+    failing=Call("git_status", {"repo_path": "{folder}"}, "outside the allowed repository"),
+)
+PEERS = (EVERYTHING, SDK, MEMORY, FILESYSTEM, TIME, GIT)
 
 
 def revisions(peer: Peer, transport: str) -> list[str]:

@@ -32,10 +32,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A scratch folder, with the files that the filesystem server is asked for."""
+    """A scratch folder, with what the filesystem and git servers are asked for."""
     path = tmp_path_factory.mktemp("peers")
     (path / "small.txt").write_text("small\n")
     (path / "large.txt").write_text("l" * (2 << 20))
+    repository = path / "repository"
+    author = "-c", "user.name=syncline", "-c", "user.email=syncline@example.org"
+    subprocess.run(["git", "init", "--quiet", repository], check=True)
+    subprocess.run(
+        ["git", *author, "commit", "--quiet", "--allow-empty", "--message=the only one"], cwd=repository, check=True
+    )
     return path
 
 
@@ -93,6 +99,24 @@ class HttpServers:
             time.sleep(0.05)
         end(process)
         raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")
+
+
+def children() -> set[int]:
+    """The processes that this one has started and that still exist, with theirs."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents.setdefault(int(after_name[1]), []).append(int(stat.parent.name))
+    found: set[int] = set()
+    waiting = [os.getpid()]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found.update(below)
+        waiting.extend(below)
+    return found
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

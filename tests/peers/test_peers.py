@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import base64
-import os
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import syncline
 from tests.peers.catalogue import Call, Case
-from tests.peers.conftest import Known
+from tests.peers.conftest import Known, children
 
 pytestmark = pytest.mark.peers
-
-
-def children() -> set[int]:
-    """The processes that this one has started and that still exist, with theirs."""
-    parents: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after_name = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents.setdefault(int(after_name[1]), []).append(int(stat.parent.name))
-    found: set[int] = set()
-    waiting = [os.getpid()]
-    while waiting:
-        below = parents.get(waiting.pop(), [])
-        found.update(below)
-        waiting.extend(below)
-    return found
 
 
 def own_threads() -> set[str]:

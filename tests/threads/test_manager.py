@@ -16,18 +16,13 @@ import syncline
 from syncline import HttpServer, StdioServer, Timeouts
 from syncline.concurrency import lifecycle
 from syncline.manager import fleet as fleets
-from tests.fixtures.managers import LEGACY, Manage, Told, count, fake
+from tests.fixtures.managers import LEGACY, Manage, Told, count, fake, pid_of
 from tests.fixtures.partner import SOON, Background
 from tests.fixtures.processes import alive, eventually
 from tests.fixtures.servers import StdioCommand
 from tools.fakeserver.mcp_http import McpHttpServer
 
 Http = Callable[..., McpHttpServer]
-
-
-def pid_of(client: syncline.Client) -> int:
-    process = client._session.connection.transport._process  # type: ignore[attr-defined]
-    return int(process.pid)
 
 
 def ours(role: str) -> list[str]:
