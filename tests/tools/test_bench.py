@@ -57,3 +57,13 @@ def test_a_row_is_measured(
     if "sse" in name:
         assert client["connections"] <= 2
         assert client["tools/call"] >= client["calls"] + 20
+
+
+def test_many_servers_are_measured() -> None:
+    size: dict[str, int | str] = {"servers": 4, "tools": 3, "late": 0}
+    row = Row("f", "fleet", "json", "25", "ms", 9, reference="slowest", options=size, server=("--tools", "3"))
+    measured = bench.measure(row, "syncline", 1, 0.1)
+    assert measured.failure == ""
+    assert measured.client[0]["connections"] >= 2
+    assert measured.client[0]["threads"] >= measured.client[0]["idle_threads"] > 1
+    assert " when idle, listed in " in bench.line(measured)

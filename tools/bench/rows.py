@@ -19,7 +19,7 @@ class Row:
         target: The client's cost over the reference's, at most.
         peak_mb: Peak memory of the client's process, at most.
         connections: HTTP connections for the whole run, at most.
-        reference: What it is compared with: the raw loop, or a script that uses requests.
+        reference: What it is compared with: the raw loop, a script that uses requests, or the slowest of many servers alone.
         options: Arguments of the workload.
         server: Arguments of the server.
         long: Left out of a quick run.
@@ -110,4 +110,12 @@ def _streams() -> list[Row]:
     return rows
 
 
-ROWS = [*_calls(), *_listings(), *_blobs(), *_streams(), *_starts()]
+def _fleets() -> list[Row]:
+    size: dict[str, int | str] = {"servers": 100, "tools": 100, "late": 5}
+    server = "--tools", "100"
+    return [
+        Row("fleet-100", "fleet", "json", "25", "ms", 1.5, reference="slowest", options=size, server=server, long=True)
+    ]
+
+
+ROWS = [*_calls(), *_listings(), *_blobs(), *_streams(), *_starts(), *_fleets()]

@@ -5,7 +5,8 @@ ERA is 25 or 26 and ANSWER json or sse, until it is killed; GET /stats tells the
 `python -m tools.bench.server --stdio --era ERA` does the same on a pipe.
 
 Tools: echo {text}, blob {bytes}, sleep {ms, text}; over HTTP also emit {count}: so many events on each stream that is open.
-With --cut, a stream breaks off after its first event, which comes unasked.
+With --cut, a stream breaks off after its first event, which comes unasked; with --late, the server starts so many seconds
+later.
 """
 
 from __future__ import annotations
@@ -287,7 +288,9 @@ def main() -> None:
     parser.add_argument("--tools", type=int, default=3)
     parser.add_argument("--page", type=int, default=500)
     parser.add_argument("--cut", action="store_true")
+    parser.add_argument("--late", type=float, default=0)
     options = parser.parse_args()
+    time.sleep(options.late)
     answers = Answers(options.tools, options.page)
     if options.stdio:
         run_stdio(answers, options.era)

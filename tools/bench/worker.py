@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tools.bench import fleet
 from tools.bench.clients import Client, RawPipe, client, imported
 
 NOW = time.perf_counter
@@ -188,6 +189,12 @@ def main() -> None:
         start = NOW()
         imported(given["client"])
         print(json.dumps({"ms": (NOW() - start) * 1e3, "peak_mb": peak_mb()}))
+        return
+    if given["workload"] == "fleet":
+        options = given["options"]
+        alone = given["client"] == "slowest"
+        figures = fleet.slowest(options["tools"], options["late"]) if alone else fleet.many(given["target"], **options)
+        print(json.dumps(figures | {"peak_mb": peak_mb()}))
         return
     subject = client(given["client"], given["way"])
     subject.open(given["target"], given["era"])
