@@ -17,7 +17,7 @@ def many(url: str, servers: int, tools: int, late: int) -> dict[str, float]:
     half = servers // 2
     program = (*COMMAND[1:], "--tools", str(tools))
     slow = StdioServer(COMMAND[0], (*program, "--late", str(late)))
-    config = {
+    config: dict[str, HttpServer | StdioServer] = {
         "slow": slow,
         **{f"program_{number}": StdioServer(COMMAND[0], program) for number in range(1, half)},
         **{f"remote_{number}": HttpServer(url) for number in range(servers - half)},
