@@ -102,7 +102,7 @@ class Client(Verbs):
 
     _recipe: tuple[Target, ClientOptions]
 
-    def __new__(cls, server: Target, **options: Any) -> Self:
+    def __new__(cls, server: Target, *, name: str | None = None, **options: Any) -> Self:  # noqa: ARG004
         """Keep what it is made of, for those who make another one like it."""
         self = super().__new__(cls)
         self._recipe = server, cast("ClientOptions", options)

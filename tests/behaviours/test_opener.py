@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,9 @@ from syncline.subscriptions.access import CredentialChanges, Principal, same
 from syncline.subscriptions.opener import StreamOpener
 from syncline.subscriptions.stream import NotificationStream
 from syncline.transport.memory import MemoryTransport, pair
+from tests.fixtures.managers import Manage
 from tests.fixtures.partner import Background, Partner
+from tools.fakeserver.scripted import Exchange
 
 from .shared import ERAS, EVENTS, SOON, SUBSCRIPTION, A, B, EventServer, Feed, Identity
 
@@ -587,3 +590,77 @@ def test_streams_over_shared_channels_are_given_up_one_by_one() -> None:
     with pytest.raises(StreamOverflow):
         stream.receive(SOON)
     stream.close()
+
+
+# Of a manager's servers
+
+
+CHANGES: dict[str, Callable[[HttpServer], dict[str, HttpServer]]] = {
+    "removed": lambda _: {},
+    "disabled": lambda server: {"s": replace(server, enabled=False)},
+    "other credentials": lambda server: {"s": replace(server, headers={"X-Key": "another"})},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_streams_end_when_their_server_leaves_the_configuration(
+    server: EventServer, manage: Manage, change: Callable[[HttpServer], dict[str, HttpServer]]
+) -> None:
+    """2.50"""
+    config = HttpServer(server.url)
+    servers = manage({"s": config})
+    opener = servers.opener("s")
+    stream, feed = opened(opener, server)
+    servers.reconcile({"s": replace(config, disabled_tools=("x",)), "t": HttpServer(server.url)})
+    feed.event(1)
+    assert number(stream) == 1
+    servers.reconcile(change(config))
+    with pytest.raises(AccessChanged, match="the server was removed"):
+        stream.receive(SOON)
+    feed.wait_gone()
+    with pytest.raises(AccessChanged):
+        opener.open("tick")
+
+
+def test_streams_outlive_their_manager_until_another_one_lacks_the_server(server: EventServer, manage: Manage) -> None:
+    """2.50"""
+    servers = manage({"s": HttpServer(server.url), "t": HttpServer(server.url)})
+    stream, feed = opened(servers.opener("s"), server)
+    other, other_feed = opened(servers.opener("t"), server)
+    servers.close()
+    feed.event(1)
+    assert number(stream) == 1
+    manage({"t": HttpServer(server.url)}, follows=servers)
+    with pytest.raises(AccessChanged):
+        stream.receive(SOON)
+    other_feed.event(2)
+    assert number(other) == 2
+    other.close()
+
+
+def test_an_opener_of_a_manager_goes_by_the_configured_name(event_server: Servers, manage: Manage) -> None:
+    server = event_server(advertised=False)
+    servers = manage({"the server": HttpServer(server.url), "off": HttpServer(server.url, enabled=False)})
+    with pytest.raises(syncline.SynclineError, match=r"^the server: "):
+        servers.opener("the server").open("tick")
+    with pytest.raises(syncline.UnknownServer, match="'off' is disabled"):
+        servers.opener("off")
+
+
+def test_the_event_types_of_one_of_many_servers(event_server: Servers, manage: Manage) -> None:
+    """1.31: what a client lists is its server's, within its ``tool_timeout``; a result of another shape is an error."""
+    server = event_server("2026-07-28")
+    about = {"delivery": ["push"], "inputSchema": {"type": "object"}, "payloadSchema": {"type": "string"}}
+    types = [{"name": name, "description": f"Says {name}", **about} for name in ("tick", "tock")]
+    found: list[dict[str, Any]] = [{"events": types}, {"events": {"name": "tick"}}]
+    server.catalogue.methods["events/list"] = lambda _: found.pop(0)
+    client = manage({"s": HttpServer(server.url, tool_timeout=0.5)})["s"]
+    listed = client.events.list(timeout=SOON)
+    assert [(each.name, each.description) for each in listed] == [("tick", "Says tick"), ("tock", "Says tock")]
+    assert [each.delivery for each in listed] == [["push"], ["push"]]
+    assert [each.payload_schema for each in listed] == [{"type": "string"}] * 2
+    with pytest.raises(syncline.InvalidResult, match=r"^s: events/list: "):
+        client.events.list(timeout=SOON)
+    server.arm(Exchange.hold, method="events/list")
+    with pytest.raises(syncline.RequestTimeout, match=r"^s: events/list: "):
+        client.events.list()

@@ -32,6 +32,7 @@ from .elicitation import Router
 from .fleet import Fleet
 from .link import Link
 from .maker import Maker
+from .openers import Openers
 from .server_client import ServerClient
 from .settings import Settings
 from .snapshot import Snapshot, unknown
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from syncline.client import Target
     from syncline.config import Timeouts
     from syncline.session.waiter import OnProgress
+    from syncline.subscriptions.access import CredentialChanges
+    from syncline.subscriptions.opener import StreamOpener
     from syncline.types import (
         CallToolResult,
         Prompt,
@@ -99,6 +102,8 @@ class ConnectionManager:
         deferred: Servers that start when they are first used, and are shown only as far as they are remembered until then.
         watch: Whether to hear of changed tools, where servers tell of them (over HTTP on a thread for each such server).
         on_change: Called with the name of a server whose tools have been listed again.
+        follows: The manager, closed by now perhaps, whose place this one takes: event streams of its ``opener()`` that are still
+            open end when their server is not in this one's configuration.
         options: Those of ``Client``, for all of them. ``auth`` is for servers over HTTP that bring no credentials of their own.
             ``Limits.items`` is 2,048 by default.
     """
@@ -117,6 +122,7 @@ class ConnectionManager:
         deferred: Collection[str] = (),
         watch: bool = True,
         on_change: Callable[[str], object] | None = None,
+        follows: ConnectionManager | None = None,
         **options: Unpack[SharedOptions],
     ) -> None:
         if not grace >= 0:
@@ -129,6 +135,7 @@ class ConnectionManager:
         self._deferred = frozenset(deferred)
         self._make = Maker(options, self._router)
         self._fleet = Fleet(on_startup, on_change, watching=watch)
+        self._openers: Openers = Openers() if follows is None else follows._openers
         self._servers, self._unusable = _checked(servers), _unusable(servers)
         self._opened = False
         self._publishing = new_lock()
@@ -288,6 +295,29 @@ class ConnectionManager:
     def __len__(self) -> int:
         return len(self._fleet.links)
 
+    def opener(
+        self,
+        name: str,
+        *,
+        principal: Callable[[], object] | None = None,
+        changes: CredentialChanges | None = None,
+        require_advertisement: bool = True,
+    ) -> StreamOpener:
+        """What opens event streams at a server, each on a connection of its own; ``Subscriptions`` takes it, too.
+
+        Starts nothing. The streams outlive the manager. They end, with ``AccessChanged``, and no more are opened, when a new
+        configuration does not have the server any more, or reaches it in another way or with other credentials. Raises
+        ``UnknownServer``. The arguments are those of ``StreamOpener``.
+        """
+        self._check()
+        with self._publishing:  # or it might be given out for a server that is just being removed
+            if name not in self._fleet.links:
+                self._unknown(name)
+            server = self._servers[name]
+            opener = self._make.opener(name, server, principal, changes, advertised=require_advertisement)
+            self._openers.add(self._make.identity(name, server, streams=True), opener._access)
+        return opener
+
     def about(self, name: str) -> Offered | None:
         """What is known of a server: its instructions, and who it says it is. While it starts and after it failed, what it said
         last; None if nobody knows.
@@ -422,6 +452,7 @@ class ConnectionManager:
             self._wait = self._last = None
             self._fleet.publish(links, self._deferred)
             self._last = None  # what somebody has taken meanwhile is out of date
+            self._openers.keep({name: self._make.identity(name, servers[name], streams=True) for name in links})
 
     def _link(self, name: str, server: Target, reuse: bool) -> Link:
         """The connection that there is, if it can be kept, or another one."""

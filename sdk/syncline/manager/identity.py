@@ -35,6 +35,7 @@ class Identity:
     def __init__(
         self, name: str, server: Target, auth: object, *, asks: bool, environ: Mapping[str, str] = os.environ
     ) -> None:
+        self.name = name
         self._about: list[object] = [type(server), name, auth, asks]
         self._secretive = auth is not None
         if isinstance(server, (StdioServer, HttpServer)):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from syncline.config import HttpServer, Limits, Timeouts
+from syncline.subscriptions.opener import StreamOpener
 
 from .identity import Identity, has_credentials
 from .server_client import ServerClient
+from .settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from syncline.protocol.events import Notification
     from syncline.protocol.pace import Reconnect
     from syncline.session.handlers import OnSampling, Roots
+    from syncline.subscriptions.access import CredentialChanges
+    from syncline.subscriptions.opener import Target as StreamTarget
     from syncline.types import LoggingMessageNotificationParams
 
     from .cache import CatalogueCache
+    from .connections import ConnectionManager
     from .elicitation import Handler, Policy, Router
     from .fleet import Startup
     from .link import Link
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
         deferred: Collection[str]
         watch: bool
         on_change: Callable[[str], object] | None
+        follows: ConnectionManager | None
 
 
 #: What is taken from each server's listings.
@@ -73,17 +79,32 @@ class Maker:
 
     def __call__(self, link: Link) -> ServerClient:
         """The client of a connection, not open yet. Raises ``ConfigError``."""
-        options: dict[str, Any] = {
-            **self._options,
-            "auth": self._auth(link.server),
-            "timeout": link.settings.timeouts,
-            "on_elicitation": self._router.door(link.name, link.gone) if self._router.answers else None,
-        }
-        return ServerClient(link.server, name=link.name, **options)
+        handler = self._router.door(link.name, link.gone) if self._router.answers else None
+        options = self._for(link.server, link.settings)
+        return ServerClient(link.server, name=link.name, on_elicitation=handler, **options)
 
-    def identity(self, name: str, server: Target) -> Identity:
-        """What a connection would be now."""
-        return Identity(name, server, self._auth(server), asks=self._router.answers)
+    def opener(
+        self,
+        name: str,
+        server: Target,
+        principal: Callable[[], object] | None,
+        changes: CredentialChanges | None,
+        *,
+        advertised: bool,
+    ) -> StreamOpener:
+        """What opens event streams at a server, each on a connection of its own. Raises ``ConfigError``."""
+        options = self._for(server, Settings.of(server, self.timeouts))
+        target = cast("StreamTarget", server)  # no transport: the manager takes none
+        return StreamOpener(
+            target, principal=principal, changes=changes, require_advertisement=advertised, name=name, **options
+        )
+
+    def identity(self, name: str, server: Target, *, streams: bool = False) -> Identity:
+        """What a connection would be now; those of event streams ask nobody anything."""
+        return Identity(name, server, self._auth(server), asks=self._router.answers and not streams)
+
+    def _for(self, server: Target, settings: Settings) -> dict[str, Any]:
+        return {**self._options, "auth": self._auth(server), "timeout": settings.timeouts}
 
     def _auth(self, server: Target) -> AuthBase | None:
         """The authentication of all servers, for those over HTTP that bring none."""

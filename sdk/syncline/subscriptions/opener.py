@@ -49,7 +49,7 @@ class StreamOpener:
             for the principal that the opener was made for. By default nobody asks.
         changes: Where changed credentials are announced; streams of somebody else end then.
         require_advertisement: Refuse servers that do not say that they offer events.
-        name: What errors call a server that is a function.
+        name: What errors call the server; by default what ``Client`` calls it.
         options: Those of ``Client``. ``on_notification`` gets what does not belong to the stream; elicitation is declined.
     """
 
@@ -66,12 +66,12 @@ class StreamOpener:
         target: ServerLike | Transport | Callable[[], ServerLike | Transport]
         if isinstance(server, Client):
             target, given = server._recipe
-            options = {**given, **options}
+            name, options = name or server.name, {**given, **options}
         else:
             target = server
         if is_transport(target):
             raise ConfigError("a transport serves one connection; pass a function that makes it")
-        self._server = target
+        self._server, self._called = target, name
         self._timeouts = Timeouts.of(options.get("timeout"))
         self._limits = replace(options.get("limits") or Limits(), message_bytes=None)  # a stream has no size
         self._options = _for_a_stream(options, self._limits)
@@ -127,7 +127,7 @@ class StreamOpener:
         server = self._server() if callable(self._server) else self._server
         options: ClientOptions = {**self._options, "timeout": replace(self._timeouts, startup=seconds)}
         return NotificationStream(
-            Client(server, **options),
+            Client(server, name=self._called, **options),
             params,
             None if meta is None else json_object(meta, "meta", self.name, METHOD),
             access=self._access,
