@@ -91,10 +91,11 @@ if TYPE_CHECKING:
     from syncline.protocol.pace import Reconnect
     from syncline.protocol.questions import ElicitRequest
     from syncline.session.handlers import Cancel
-    from syncline.streams.changes import Change, Changes
+    from syncline.streams.changes import Changes
     from syncline.streams.cursors import CursorStore, MemoryCursors, SqliteCursors
     from syncline.streams.event_stream import EventStream
     from syncline.streams.task import Task
+    from syncline.streams.wanted import Change
     from syncline.streams.webhook_receiver import WebhookReceiver
     from syncline.streams.webhooks import WebhookStream
     from syncline.subscriptions.access import CredentialChanges, Principal
@@ -177,10 +178,11 @@ _HOMES = {
     "syncline.protocol.pace": ("Reconnect",),
     "syncline.protocol.questions": ("ElicitRequest",),
     "syncline.session.handlers": ("Cancel",),
-    "syncline.streams.changes": ("Change", "Changes"),
+    "syncline.streams.changes": ("Changes",),
     "syncline.streams.cursors": ("CursorStore", "MemoryCursors", "SqliteCursors"),
     "syncline.streams.event_stream": ("EventStream",),
     "syncline.streams.task": ("Task",),
+    "syncline.streams.wanted": ("Change",),
     "syncline.streams.webhook_receiver": ("WebhookReceiver",),
     "syncline.streams.webhooks": ("WebhookStream",),
     "syncline.subscriptions.access": ("CredentialChanges", "Principal"),

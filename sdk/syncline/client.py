@@ -235,9 +235,10 @@ class Client(Verbs):
         Blocks until the server has confirmed it. Raises what a request raises, and ``StreamError`` where a server over HTTP
         offers no stream for it. ``changes.accepted`` says what the server agreed to (2026-07-28).
         """
-        from syncline.streams import changes
+        from syncline.streams.changes import Changes
+        from syncline.streams.wanted import wanted
 
-        return changes.Changes(self._session, changes.wanted(tools, prompts, resource_list, resources)).open()
+        return Changes(self._session, wanted(tools, prompts, resource_list, resources)).open()
 
     @property
     def events(self) -> Events:

@@ -12,8 +12,9 @@ import pytest
 import syncline
 from syncline.concurrency.deadline import Deadline
 from syncline.protocol.revisions import META
-from syncline.streams import changes as change_streams
-from syncline.streams.changes import Change, Changes
+from syncline.streams import change_sources
+from syncline.streams.changes import Changes
+from syncline.streams.wanted import Change
 from tests.fixtures.partner import SOON, Background, Meet, Partner
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange
@@ -190,7 +191,7 @@ def test_closing_the_client_ends_it(meet: Meet) -> None:
 def test_closing_the_client_between_two_tries_ends_it_at_once(
     http_server: Http, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(change_streams, "AGAIN", syncline.Backoff(base=600, cap=600))
+    monkeypatch.setattr(change_sources, "AGAIN", syncline.Backoff(base=600, cap=600))
     server = http_server(versions=[MODERN])
 
     def cut(exchange: Exchange) -> None:
@@ -215,7 +216,7 @@ def test_ctrl_c_while_subscribing_leaves_nothing_open(meet: Meet, monkeypatch: p
     def interrupted(_seconds: float | None) -> Deadline:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(change_streams, "Deadline", interrupted)
+    monkeypatch.setattr(change_sources, "Deadline", interrupted)
     with pytest.raises(KeyboardInterrupt):
         client.subscribe(tools=True)
     request = partner.next("subscriptions/listen")
