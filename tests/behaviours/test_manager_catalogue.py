@@ -180,14 +180,14 @@ def test_a_snapshot_keeps_what_it_began_with(
     gate = needed.answer_late("initialize")
     servers = manage({**warm.config, "n": needed}, cache=warm.cache)
     begun = threading.Event()
-    remembered = servers._remembered
+    remembered = servers._catalogues._remembered
 
     def remember() -> Any:
         found = remembered()
         begun.set()
         return found
 
-    monkeypatch.setattr(servers, "_remembered", remember)
+    monkeypatch.setattr(servers._catalogues, "_remembered", remember)
     taking = Background(lambda: servers.snapshot(require=["n"]))
     assert begun.wait(SOON)
     assert gate.arrived()

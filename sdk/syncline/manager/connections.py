@@ -8,11 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from syncline import logs
-from syncline.client import is_transport
 from syncline.concurrency import lifecycle
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
-from syncline.config import as_server
 from syncline.errors import (
     ConfigError,
     LocalProtocolError,
@@ -25,9 +23,10 @@ from syncline.protocol.pace import Attempts, Reconnect
 
 from . import names
 from .cache import CatalogueCache
-from .catalogue import Catalogue, Listing, Offered, ServerItem, ServerTool, merged
+from .catalogue import Listing, Offered, ServerItem, ServerTool
 from .configfiles.load import load_config
 from .configfiles.loaded import LoadedConfig
+from .configuration import checked, enabled, unusable
 from .elicitation import Router
 from .fleet import Fleet
 from .link import Link
@@ -35,8 +34,8 @@ from .maker import Maker
 from .openers import Openers
 from .server_client import ServerClient
 from .settings import Settings
-from .snapshot import Snapshot, unknown
-from .status import DISABLED, NOT_STARTED, READY, STARTING, Status, unusable
+from .status import DISABLED, NOT_STARTED, READY, STARTING, Status
+from .taking import Catalogues
 
 if TYPE_CHECKING:
     import os
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from .elicitation import Elicitation, Handler, Policy
     from .fleet import Startup
     from .maker import Options, SharedOptions
+    from .snapshot import Snapshot
 
 Item = TypeVar("Item")
 
@@ -127,8 +127,6 @@ class ConnectionManager:
     ) -> None:
         if not grace >= 0:
             raise ConfigError(f"grace is a number of seconds, not {grace!r}")
-        self._prefix = names.checked_prefix(prefix)
-        self._grace = grace
         self._router = Router(elicitation, on_elicitation)
         self._cache = cache or CatalogueCache.shared
         self._reconnect = reconnect
@@ -136,11 +134,10 @@ class ConnectionManager:
         self._make = Maker(options, self._router)
         self._fleet = Fleet(on_startup, on_change, watching=watch)
         self._openers: Openers = Openers() if follows is None else follows._openers
-        self._servers, self._unusable = _checked(servers), _unusable(servers)
+        self._catalogues = Catalogues(self._fleet, self._cache, names.checked_prefix(prefix), grace)
+        self._servers, self._unusable = checked(servers), unusable(servers)
         self._opened = False
         self._publishing = new_lock()
-        self._wait: Deadline | None = None  # for the servers whose grace is not shared
-        self._last: Snapshot | None = None
 
     @classmethod
     def from_config(
@@ -208,7 +205,7 @@ class ConnectionManager:
         once. Everything else is started, or closed in the background; also what failed or was lost. ``reconnect`` keeps nothing.
         """
         self._check()
-        self._publish(_checked(servers), _unusable(servers), reuse=not reconnect)
+        self._publish(checked(servers), unusable(servers), reuse=not reconnect)
 
     def cancel_startup(self) -> None:
         """Cancel what is starting; servers that are ready go on. Never blocks."""
@@ -221,7 +218,7 @@ class ConnectionManager:
         does not stop it.
         """
         self._fleet.close()
-        self._last = None
+        self._catalogues.forget()
 
     def __enter__(self) -> Self:
         return self if self._opened else self.open()
@@ -251,7 +248,7 @@ class ConnectionManager:
         """
         links = self._fleet.links
         there = {
-            name: links[name].shown if name in links else NOT_STARTED if _enabled(server) else DISABLED
+            name: links[name].shown if name in links else NOT_STARTED if enabled(server) else DISABLED
             for name, server in self._servers.items()
         }
         return {**there, **{name: status for name, status in self._unusable.items() if name not in there}}
@@ -340,10 +337,8 @@ class ConnectionManager:
         earlier catalogue is remembered is not waited for. Nothing is sent: each server is asked when it starts, and when it
         tells of a change.
         """
-        self._revive()
-        remembered = self._remembered()
-        self._settle([name for name in self._fleet.links if name not in remembered], Deadline(timeout))
-        found = self._take(remembered)
+        self._check()
+        found = self._catalogues.complete(Deadline(timeout))
         late: dict[str, SynclineError] = {
             name: RequestTimeout("the server is still starting").at(name, "tools/list") for name in found.missing
         }
@@ -359,12 +354,7 @@ class ConnectionManager:
         for name in require:
             if name not in self._fleet.links:
                 self._unknown(name)
-        self._revive()
-        remembered = self._remembered()
-        needed = {*self._required(), *require}
-        self._settle(needed)
-        self._settle_within_grace([name for name in self._fleet.links if name not in needed and name not in remembered])
-        return self._take(remembered)
+        return self._catalogues.current({*self._required(), *require})
 
     def call_tool(
         self,
@@ -384,7 +374,7 @@ class ConnectionManager:
         failed with; nothing was sent then.
         """
         self._check()
-        target, tool = (server, name) if server is not None else self._find(name, wait)
+        target, tool = (server, name) if server is not None else self._catalogues.find(name, wait)
         link = self._fleet.links.get(target)
         if link is None:
             self._unknown(target)
@@ -445,13 +435,13 @@ class ConnectionManager:
         if not self._opened:
             raise LocalProtocolError("the connection manager is not open; use 'with' or open()")
 
-    def _publish(self, servers: Mapping[str, Target], unusable: Mapping[str, Status], *, reuse: bool) -> None:
+    def _publish(self, servers: Mapping[str, Target], broken: Mapping[str, Status], *, reuse: bool) -> None:
         with self._publishing:
-            links = {name: self._link(name, server, reuse) for name, server in servers.items() if _enabled(server)}
-            self._servers, self._unusable = dict(servers), dict(unusable)
-            self._wait = self._last = None
+            links = {name: self._link(name, server, reuse) for name, server in servers.items() if enabled(server)}
+            self._servers, self._unusable = dict(servers), dict(broken)
+            self._catalogues.begin(self._unusable)
             self._fleet.publish(links, self._deferred)
-            self._last = None  # what somebody has taken meanwhile is out of date
+            self._catalogues.forget()  # what somebody has taken meanwhile is out of date
             self._openers.keep({name: self._make.identity(name, servers[name], streams=True) for name in links})
 
     def _link(self, name: str, server: Target, reuse: bool) -> Link:
@@ -482,94 +472,6 @@ class ConnectionManager:
     def _required(self) -> list[str]:
         return sorted(name for name, link in self._fleet.links.items() if link.settings.required)
 
-    def _revive(self) -> None:
-        """Make connections again that were lost."""
-        self._check()
-        with self._fleet.monitor:
-            for name, link in list(self._fleet.links.items()):
-                if link.lost:
-                    self._fleet.begin_again(name)
-
-    def _remembered(self) -> dict[str, Offered]:
-        """What is known of servers that have not started."""
-        known = {name: link.known() for name, link in self._fleet.links.items() if link.status is not READY}
-        return {name: offered for name, offered in known.items() if offered is not None}
-
-    def _settle(self, wanted: Collection[str], deadline: Deadline | None = None) -> None:
-        """Wait until these have started or failed."""
-        fleet = self._fleet
-
-        def settled() -> bool:
-            links = fleet.links
-            return fleet.ended or all(links[name].status.settled for name in wanted if name in links)
-
-        fleet.monitor.wait(settled, deadline or Deadline(None))
-        fleet.check()
-
-    def _settle_within_grace(self, wanted: list[str]) -> None:
-        if not self._grace:
-            self._settle(wanted)
-            return
-        own = self._wait = self._wait or Deadline(self._grace)
-        links = self._fleet.links
-        shared = {name: self._cache.grace(links[name].key, self._grace) for name in wanted if name in links}
-        for name, deadline in shared.items():
-            self._settle([name], deadline or own)
-
-    def _take(self, remembered: Mapping[str, Offered]) -> Snapshot:
-        """What there is now."""
-        fleet = self._fleet
-        parts, missing = [], []
-        errors: dict[str, SynclineError] = {}
-        with fleet.monitor:
-            links, revision, last = fleet.links, fleet.revision, self._last
-            stable = all(link.settled for link in links.values())
-            if stable and last is not None and last.revision == revision:
-                return last
-            for name, status in self._unusable.items():
-                if status.error is not None and name not in links:
-                    errors[name] = status.error
-            for name, link in links.items():
-                offered = link.offered if link.status is READY else remembered.get(name)
-                if self._cache.refused(link.key) and link.status is not READY:
-                    offered = None  # the server has said meanwhile that nobody should remember
-                error = link.shown.error
-                if error is not None:
-                    errors[name] = error
-                elif offered is not None:
-                    parts.append(link.part(offered))
-                elif link.status is STARTING:
-                    missing.append(name)
-            held = [link.hold() for link in links.values() if link.live]
-        catalogue = merged(links, parts, self._prefix)
-        fresh = Snapshot(catalogue, held, errors, tuple(missing), revision if stable else None)
-        with fleet.monitor:
-            if stable and fleet.revision == revision:
-                self._last = fresh
-        return fresh
-
-    def _find(self, name: str, wait: bool) -> tuple[str, str]:
-        """The server and the tool that a qualified name stands for; servers that have not said yet what they offer are waited for."""
-        catalogue = self._known()
-        starts = [(space + names.SEPARATOR, server) for server, space in catalogue.spaces.items()]
-        behind = [(start, server) for start, server in starts if name.startswith(start)]
-        for start, server in sorted(behind, key=lambda each: -len(each[0])):
-            link = self._fleet.links.get(server)
-            if name in catalogue.by_name:
-                break
-            if link is not None and link.status is not READY:
-                link.settings.filter.check_cleaned(server, name[len(start) :])
-                self._fleet.use(server, Deadline(None), wait=wait)
-            catalogue = self._known()  # it may just have started
-        tool = catalogue.by_name.get(name)
-        if tool is None:
-            unknown(name, catalogue)
-        return tool.server, tool.name
-
-    def _known(self) -> Catalogue:
-        self._revive()
-        return self._take(self._remembered()).catalogue
-
     def _list(
         self, servers: Collection[str] | None, ask: Callable[[ServerClient], list[Item]]
     ) -> Listing[ServerItem[Item]]:
@@ -585,33 +487,3 @@ class ConnectionManager:
         for name, error in errors.items():
             logs.wire.warning("%s: left out of a listing: %s", name, error)
         return Listing([ServerItem(name, item) for name, items in found.items() for item in items], errors)
-
-
-def _enabled(server: Target) -> bool:
-    return bool(getattr(server, "enabled", True))
-
-
-def _unusable(servers: Mapping[str, Target] | LoadedConfig) -> dict[str, Status]:
-    """What configuration files have and cannot be used."""
-    errors = servers.errors if isinstance(servers, LoadedConfig) else {}
-    return {name: unusable(name, error) for name, error in errors.items()}
-
-
-def _checked(servers: Mapping[str, Target] | LoadedConfig) -> dict[str, Target]:
-    """A configuration that can be worked with; ``ConfigError`` if it is not one."""
-    if isinstance(servers, LoadedConfig):
-        servers = servers.servers
-    if not isinstance(servers, Mapping):
-        raise ConfigError(f"servers are a mapping of names to servers, not {type(servers).__name__}")
-    checked: dict[str, Target] = {}
-    for name, server in servers.items():
-        if not isinstance(name, str) or not name.strip():
-            raise ConfigError(f"the name of a server is a text, not {name!r}")
-        if is_transport(server):
-            raise ConfigError(f"{name}: a transport serves one connection; pass a function that makes it")
-        try:
-            checked[name] = server if callable(server) else as_server(server)
-        except ConfigError as error:
-            error.at(name)
-            raise
-    return checked
