@@ -33,6 +33,8 @@ class Timeouts:
         call_total: One request, however much progress is reported.
         close: The whole of ``close()``; a server that does not stop by then is killed.
         probe: How long a program over stdio may stay silent to ``server/discover`` before the handshake is tried.
+        stream_idle: How long nothing may come on a stream that stays open (changes, events) before it counts as lost and is
+            made again. Without a limit, event streams go by the heartbeats of their server.
     """
 
     connect: float | None = 10
@@ -41,6 +43,7 @@ class Timeouts:
     call_total: float | None = 3600
     close: float = 5
     probe: float = 2
+    stream_idle: float | None = None
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -391,6 +391,60 @@ def test_the_get_stream_brings_changes_in_the_handshake_era(http_server: Http) -
         assert not any(thread.name.endswith(":listen") for thread in threading.enumerate())
 
 
+@pytest.mark.parametrize("era", [LEGACY, MODERN])
+def test_a_stream_that_is_silent_for_too_long_is_made_again(http_server: Http, era: str) -> None:
+    """``Timeouts.stream_idle``."""
+    server = http_server(versions=[era])
+
+    def silent(exchange: Exchange) -> None:
+        exchange.sse()
+        if era == MODERN:
+            params = {"notifications": {"toolsListChanged": True}, "_meta": {SUBSCRIPTION: exchange.request.id}}
+            exchange.event({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params})
+        exchange.hold()
+
+    server.arm(silent, 99, http="GET")
+    server.arm(silent, 99, method="subscriptions/listen")
+    timeouts = syncline.Timeouts(stream_idle=0.5)
+    with syncline.connect(server.url, timeout=timeouts) as client, client.subscribe(tools=True) as changes:
+        assert changes.get(SOON) == Change("resubscribed")
+        assert "nothing came for 0.5 s" in str(changes.last_error)
+
+
+def test_the_state_says_that_the_get_stream_is_down(http_server: Http) -> None:
+    """Calls go on meanwhile."""
+    server = http_server(versions=[LEGACY])
+    cut, refuse, back = threading.Event(), threading.Event(), threading.Event()
+
+    def first(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.wait(cut)
+        exchange.reset()
+
+    def down(exchange: Exchange) -> None:
+        refuse.set()
+        exchange.wait(back)
+        exchange.respond(503)
+
+    def again(exchange: Exchange) -> None:
+        exchange.sse()
+        exchange.hold()
+
+    for script in (first, down, again):
+        server.arm(script, 1, http="GET")
+    with syncline.connect(server.url) as client, client.subscribe(tools=True) as changes:
+        states = [changes.state]
+        cut.set()
+        assert refuse.wait(SOON)
+        states.append(changes.state)
+        assert isinstance(changes.last_error, syncline.ConnectionLost)
+        assert client.call_tool("echo", {"text": "meanwhile"}).text == "meanwhile"
+        back.set()
+        assert changes.get(SOON) == Change("resubscribed")
+        states.append(changes.state)
+    assert states == ["active", "reconnecting", "active"]
+
+
 def test_a_server_without_a_stream_says_so(http_server: Http) -> None:
     """B035: 405 means that there is none; it is asked once."""
     server = http_server(versions=[LEGACY])

@@ -24,7 +24,7 @@ from syncline.errors import (
 )
 from syncline.protocol import pace
 from syncline.protocol.occurrences import Event, Page, StreamItem
-from syncline.protocol.pace import Pulse, Reconnect
+from syncline.protocol.pace import Reconnect
 from syncline.streams.cursors import MemoryCursors
 from syncline.streams.event_stream import EventStream
 from syncline.streams.events import Events
@@ -272,10 +272,9 @@ def test_a_start_that_takes_too_long_is_given_up(meeting: Meeting) -> None:
     assert gone.wait(SOON)
 
 
-def test_silence_ends_a_stream_even_if_comments_come(meeting: Meeting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_ends_a_stream_even_if_comments_come(meeting: Meeting) -> None:
     """E-34, E-36: what counts is frames."""
-    monkeypatch.setattr("syncline.streams.push.Pulse", lambda: Pulse(0.5))
-    setting = meeting()
+    setting = meeting(timeout=syncline.Timeouts(stream_idle=0.5))
 
     def dripping(exchange: Exchange) -> None:
         exchange.sse()
@@ -294,12 +293,11 @@ def test_silence_ends_a_stream_even_if_comments_come(meeting: Meeting, monkeypat
         assert isinstance(stream.last_error, syncline.RequestTimeout)
 
 
-def test_heartbeats_keep_it_alive(meeting: Meeting, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("syncline.streams.push.Pulse", lambda: Pulse(2.0))
-    setting = meeting(source=EventSource(heartbeat=0.1))
+def test_heartbeats_keep_it_alive(meeting: Meeting) -> None:
+    setting = meeting(timeout=syncline.Timeouts(stream_idle=3), source=EventSource(heartbeat=0.1))
     with setting.events.stream("a.b") as stream:
         take(stream)
-        assert stream.get(3.0) is None
+        assert stream.get(4.0) is None
     assert setting.source.topic("a.b").opened == 1
 
 
@@ -329,15 +327,12 @@ def test_the_server_says_when_to_come_back(meeting: Meeting) -> None:
         assert time.monotonic() - begin >= 1.0
 
 
-def test_a_slow_consumer_slows_the_server_down_and_loses_nothing(
-    meeting: Meeting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_consumer_slows_the_server_down_and_loses_nothing(meeting: Meeting) -> None:
     """E-43: the watchdog stands still while there is no room, so the stream is the same one after that."""
-    monkeypatch.setattr("syncline.streams.push.Pulse", lambda: Pulse(1.5))
-    setting = meeting(source=EventSource(heartbeat=0.1))
+    setting = meeting(timeout=syncline.Timeouts(stream_idle=3), source=EventSource(heartbeat=0.1))
     with setting.events.stream("a.b", waiting=3) as stream:
         setting.emit(100)
-        assert not threading.Event().wait(2.5)
+        assert not threading.Event().wait(4)
         assert take_events(stream, 100) == numbered(*range(100))
     assert setting.source.topic("a.b").opened == 1
 

@@ -165,7 +165,7 @@ def test_an_answer_over_the_listening_stream(http_server: Http) -> None:
         transport = client._session.connection.transport
         message = Outgoing(b"", "listen", "listen", headers={"MCP-Protocol-Version": LEGACY})
         opened = threading.Event()
-        listening = Background(lambda: transport.listen(message, lambda missed: opened.set()))
+        listening = Background(lambda: transport.listen(message, lambda missed: opened.set(), lambda error: None))
         assert opened.wait(SOON)
         assert noticed.take(Deadline(SOON)) == "notifications/hello"
         assert client.call_tool("echo", {"text": "x"}).text == "late"

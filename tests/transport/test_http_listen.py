@@ -59,13 +59,16 @@ class Listener:
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
         self.record: ReplySlot[object] = ReplySlot()
+        self.downs: list[SynclineError] = []
         self.message = Outgoing(b"", "listen", "listen", headers=VERSION)
         peer.inbox.on_message = lambda message: self.record.put(message.get("params", {}).get("number", message))
         self.thread = Background(self._run)
 
     def _run(self) -> str | SynclineError:
         try:
-            self.peer.transport.listen(self.message, lambda missed: self.record.put("missed" if missed else "open"))
+            self.peer.transport.listen(
+                self.message, lambda missed: self.record.put("missed" if missed else "open"), self.downs.append
+            )
         except SynclineError as error:
             return error
         return "no stream"

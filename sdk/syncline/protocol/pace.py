@@ -69,18 +69,22 @@ class Attempts:
 class Pulse:
     """How long a stream may be silent: twice the longest time between two heartbeats that had nothing between them.
 
+    Args:
+        fixed: So many seconds, whatever the heartbeats are.
+
     Attributes:
         silence: Seconds after which it counts as dead.
     """
 
-    def __init__(self, silence: float = SILENCE) -> None:
-        self.silence = silence
+    def __init__(self, fixed: float | None = None) -> None:
+        self.silence = SILENCE if fixed is None else fixed
+        self._learns = fixed is None
         self._longest = 0.0
         self._beat: float | None = None
 
     def frame(self, now: float, *, heartbeat: bool) -> None:
         """A frame has come."""
-        if heartbeat and self._beat is not None:
+        if heartbeat and self._learns and self._beat is not None:
             self._longest = max(self._longest, now - self._beat)
             self.silence = min(max(2 * self._longest, LEAST_SILENCE), MOST_SILENCE)
         self._beat = now if heartbeat else None

@@ -116,7 +116,8 @@ class Channel:
             connection.put(self._message, self.deadline)
             ended = self._pump()
         except SynclineError as error:
-            ended = None if connection.forsake(self._call, self._message) is False else Reply(error=error)
+            failure = self._silent() if isinstance(error, RequestTimeout) else error
+            ended = None if connection.forsake(self._call, self._message) is False else Reply(error=failure)
             if ended is None:
                 ended = self._pump()
         except Exception as error:  # somebody may wait for what this thread would have brought
@@ -137,6 +138,9 @@ class Channel:
                 self._on_notice(event)
             elif event is None and self.deadline.expired:
                 self._connection.forsake(self._call, self._message)
-                return Reply(error=RequestTimeout(f"nothing came for {self.deadline.seconds:g} s"))
+                return Reply(error=self._silent())
             else:
                 return event
+
+    def _silent(self) -> RequestTimeout:
+        return RequestTimeout(f"nothing came for {self.deadline.seconds:g} s")

@@ -28,6 +28,9 @@ class Audience(Protocol):
     def missed(self) -> None:
         """It was made again, and something may have been missed."""
 
+    def back(self) -> None:
+        """It is there, and nothing was missed."""
+
     def lost(self, error: SynclineError | None) -> None:
         """It is down, and will be made again."""
 
@@ -48,6 +51,9 @@ class Ear:
     """Wants the stream for what the user's handlers and callbacks are there for, and makes no fuss if there is none."""
 
     def missed(self) -> None:
+        """It goes on."""
+
+    def back(self) -> None:
         """It goes on."""
 
     def lost(self, error: SynclineError | None) -> None:
@@ -102,9 +108,7 @@ class Listener:
 
     def close(self, timeout: float = ENDING) -> None:
         """End it, whoever wants it."""
-        with self._lock:
-            audience = list(self._audience)
-        for listener in audience:
+        for listener in self._everybody():
             self.leave(listener, timeout)
 
     def forked(self) -> None:
@@ -118,7 +122,12 @@ class Listener:
             generation, connection = session.recovery.generation, session.connection
             failure: SynclineError = StreamError("the server offers no stream for what it sends unasked")
             try:
-                connection.transport.listen(message, lambda missed, again=again: self._on_open(missed or again))  # type: ignore[misc]
+                connection.transport.listen(
+                    message,
+                    lambda missed, again=again: self._on_open(missed or again),  # type: ignore[misc]
+                    self._on_down,
+                    session.timeouts.stream_idle,
+                )
                 break  # there is none
             except SynclineError as error:
                 failure = error
@@ -148,7 +157,16 @@ class Listener:
 
     def _on_open(self, missed: bool) -> None:
         self._opened.put(None)
+        for listener in self._everybody():
+            if missed:
+                listener.missed()
+            else:
+                listener.back()
+
+    def _on_down(self, error: SynclineError) -> None:
+        for listener in self._everybody():
+            listener.lost(error)
+
+    def _everybody(self) -> list[Audience]:
         with self._lock:
-            audience = list(self._audience) if missed else []
-        for listener in audience:
-            listener.missed()
+            return list(self._audience)

@@ -77,6 +77,7 @@ class Listening:
             {"notifications": self._wanted.filter()},
             on_notice=self._notice,
             on_end=self._ended,
+            silence=self._session.timeouts.stream_idle,
         )
 
     def _notice(self, notification: Notification) -> None:

@@ -143,10 +143,14 @@ class Changes:
         if change is not None:
             self._hand_on(change)
 
-    def missed(self) -> None:
-        """The stream was made again: nobody knows what was missed."""
+    def back(self) -> None:
+        """The stream is there, and nothing was missed."""
         if not self.finished:
             self.state = "active"
+
+    def missed(self) -> None:
+        """The stream was made again: nobody knows what was missed."""
+        self.back()
         self._session.inbox.forget()
         self._hand_on(Change("resubscribed"))
 

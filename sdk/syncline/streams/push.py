@@ -68,7 +68,7 @@ class Push:
         self._max_age_ms = max_age_ms
         self._meta = meta
         self._backoff = Attempts(policy)
-        self._pulse = Pulse()
+        self._pulse = Pulse(session.timeouts.stream_idle)
         self._relisted = False
         self._started: ReplySlot[SynclineError | bool] | None = ReplySlot()
         self._over = CancelToken()

@@ -85,7 +85,13 @@ class Transport(Protocol):
         ``close()``, which also ends a send that is blocked.
         """
 
-    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+    def listen(
+        self,
+        message: Outgoing,
+        on_open: Callable[[bool], object],
+        on_down: Callable[[SynclineError], object],
+        idle: float | None = None,
+    ) -> None:
         """Hold the stream on which a server of the handshake era sends over HTTP what answers no request.
 
         Meant for a thread of its own. Over a shared channel there is no such stream, and this returns at once.
@@ -97,6 +103,8 @@ class Transport(Protocol):
             message: Of kind ``listen``, with the headers that name the revision; ``abandon(message)`` ends it all.
             on_open: Called on this thread whenever the stream is open; True if it was made again and the server could not
                 know what we have missed.
+            on_down: Called on this thread with what happened when it is to be made again.
+            idle: Seconds without anything on it after which it counts as cut off; None for no limit.
 
         Blocks until one of these: returns when the server has no such stream; raises ``ConnectionClosed`` after
         ``abandon()`` and ``close()``, ``SessionExpired`` when the server no longer knows the session, ``AuthRequired`` and

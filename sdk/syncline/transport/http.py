@@ -5,6 +5,7 @@ Each message is a POST of its own, and its answer is read by the thread that sen
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import time
@@ -18,7 +19,9 @@ from syncline.errors import (
     ConnectionLost,
     HttpStatusError,
     InvalidMessage,
+    RequestTimeout,
     SessionExpired,
+    StreamError,
     SynclineError,
     UnexpectedMessage,
 )
@@ -156,13 +159,19 @@ class HttpTransport:
             error.at(self._name, message.method, message.id)
             raise
 
-    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+    def listen(
+        self,
+        message: Outgoing,
+        on_open: Callable[[bool], object],
+        on_down: Callable[[SynclineError], object],
+        idle: float | None = None,
+    ) -> None:
         """Hold the stream on which the server sends what answers no request (GET); see ``Transport.listen``."""
         if not self.sessions:
             return
         trail = Trail(self._event_bytes)
         try:
-            self._listen(message, self._belongs_to(message), trail, on_open)
+            self._listen(message, self._belongs_to(message), trail, on_open, on_down, idle)
         except SynclineError as error:
             error.at(self._name, message.method)
             raise
@@ -328,15 +337,22 @@ class HttpTransport:
             lasted = time.monotonic() - began
 
     def _listen(
-        self, message: Outgoing, session_id: str | None, trail: Trail, on_open: Callable[[bool], object]
+        self,
+        message: Outgoing,
+        session_id: str | None,
+        trail: Trail,
+        on_open: Callable[[bool], object],
+        on_down: Callable[[SynclineError], object],
+        idle: float | None,
     ) -> None:
         forever = Deadline(None)
         while True:
+            patience = Deadline(idle, None if idle is None else math.inf)
             began = time.monotonic()
             wait = 0.0
             resumed = trail.last_event_id is not None
             try:
-                with self._get(message, session_id, trail, forever) as answer:
+                with self._get(message, session_id, trail, patience) as answer:
                     meaning = answer.judge("listen", session=session_id is not None)
                     again = trail in self._listeners
                     if meaning in _NO_STREAM or (meaning is Meaning.SESSION_EXPIRED and self._in_doubt):
@@ -351,15 +367,21 @@ class HttpTransport:
                         self._listeners.add(trail)
                     on_open(again and not resumed)
                     for piece in stream(answer.response, answer.exchange):
+                        patience.extend()
                         for data in trail.feed(piece):
                             self._sink.received(data)
                         trail.check()
+                    down: SynclineError = StreamError("the server ended the stream")
             except (ConnectFailed, ConnectionLost) as error:
-                wire.debug("%s: the listening stream is down: %s", self._name, error.message)
+                down = error
+            except RequestTimeout:
+                down = StreamError(f"nothing came for {idle:g} s")
             except HttpStatusError as error:
                 if error.status not in TEMPORARY:
                     raise
-                wait = error.retry_after or 0.0
+                down, wait = error, error.retry_after or 0.0
             self._require_session(session_id)
+            wire.debug("%s: the listening stream is down: %s", self._name, down.message)
+            on_down(down.at(self._name, message.method))
             wait = max(wait, trail.cut(time.monotonic() - began, random.random()))
             self._exchanges.pause(wait, forever, message)

@@ -118,7 +118,13 @@ class LegacySseTransport:
             error.at(self._name, message.method, message.id)
             raise
 
-    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+    def listen(
+        self,
+        message: Outgoing,
+        on_open: Callable[[bool], object],
+        on_down: Callable[[SynclineError], object],
+        idle: float | None = None,
+    ) -> None:
         """Nothing: all that the server sends comes on the one stream."""
 
     def forget_session(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.concurrency.slot import ReplySlot
-from syncline.errors import ConnectionClosed, ConnectionLost
+from syncline.errors import ConnectionClosed, ConnectionLost, SynclineError
 
 from .base import Outgoing, Sink
 
@@ -48,7 +48,13 @@ class MemoryTransport:
             self._check()
             self._inbox.put(message.frame)
 
-    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+    def listen(
+        self,
+        message: Outgoing,
+        on_open: Callable[[bool], object],
+        on_down: Callable[[SynclineError], object],
+        idle: float | None = None,
+    ) -> None:
         """Nothing: all messages share one channel."""
 
     def forget_session(self) -> None:

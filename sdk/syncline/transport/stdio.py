@@ -246,7 +246,13 @@ class StdioTransport:
             how = f"the server ended with exit status {code}"
         return ServerExited(how, command=self._command, returncode=code, stderr_tail=self.stderr_tail).at(self.name)
 
-    def listen(self, message: Outgoing, on_open: Callable[[bool], object]) -> None:
+    def listen(
+        self,
+        message: Outgoing,
+        on_open: Callable[[bool], object],
+        on_down: Callable[[SynclineError], object],
+        idle: float | None = None,
+    ) -> None:
         """Nothing: all messages share one channel."""
 
     def forget_session(self) -> None:
