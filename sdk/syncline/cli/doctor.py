@@ -26,8 +26,8 @@ def doctor(server: Server, *, options: Options) -> None:
 
     Shows its era, revision, capabilities, counts, timings, and what it got wrong; or why it cannot be reached.
     """
-    examination = Examination(options.secrets(server))
     meant = options.meant(server)
+    examination = Examination(options.secrets(server), options.url(server))
     if meant.origin is not None:
         examination.page["configured"] = {"name": meant.name, **vars(meant.origin)}
     examination.page |= tried(options.target(server))
@@ -47,8 +47,8 @@ def doctor(server: Server, *, options: Options) -> None:
 class Examination:
     """A page that fills up, step by step; a step that fails is a problem on the page and does not end it."""
 
-    def __init__(self, secrets: Collection[str]) -> None:
-        self.secrets = secrets
+    def __init__(self, secrets: Collection[str], url: str | None) -> None:
+        self.secrets, self.url = secrets, url
         self.seconds: dict[str, float] = {}
         self.problems: list[dict[str, Any]] = []
         self.page: dict[str, Any] = {"ok": False, "seconds": self.seconds, "problems": self.problems}
@@ -60,7 +60,7 @@ class Examination:
         try:
             return work()
         except SynclineError as error:
-            self.problems.append({"step": name, **failures.describe(error, secrets=self.secrets)})
+            self.problems.append({"step": name, **failures.describe(error, url=self.url, secrets=self.secrets)})
             self.first = self.first or error
             return None
         finally:

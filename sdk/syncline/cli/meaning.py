@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sys
@@ -54,7 +53,7 @@ def meaning(text: str, file: str | None = None) -> Meant:
     if is_word and not is_program:
         raise ConfigError(
             f"{text!r} is neither a URL (http://...) nor a program that can be found, nor demo, "
-            f"nor the name of a configured server; there are: {', '.join(_names(file)) or 'none'}"
+            f"nor the name of a configured server; {_there_are(file)}"
         )
     return Meant(given)
 
@@ -108,9 +107,10 @@ def _configured(name: str, file: str | None) -> Meant | None:
     return Meant(server, name, origin)
 
 
-def _names(file: str | None) -> list[str]:
+def _there_are(file: str | None) -> str:
     from syncline.manager.configfiles import load_config
 
-    with contextlib.suppress(ConfigError):  # what is wrong with others is not the question
-        return list(load_config(file).servers)
-    return []
+    try:
+        return f"there are: {', '.join(load_config(file).servers) or 'none'}"
+    except ConfigError as error:
+        return f"which ones there are cannot be told: {error.message}"

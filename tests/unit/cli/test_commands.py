@@ -200,7 +200,7 @@ class TestDoctor:
         assert ran.error["code"] == "unreachable"
         assert ran.error["url"] == url.partition("?")[0]
         assert SECRET not in ran.err + ran.out.decode()
-        assert b"what to do\tcheck that" in run("doctor", url).out
+        assert b"what to do\tcheck that the server runs and that the URL is right" in run("doctor", url).out
 
     def test_a_listing_that_fails_is_a_problem_and_not_the_end(
         self, run: Callable[..., Run], http_server: Callable[..., McpHttpServer]
