@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from syncline.version import VERSION
 
 if TYPE_CHECKING:
+    from syncline.auth.bearer import BearerToken
     from syncline.client import Client, call_tool, connect
     from syncline.config import Backoff, HttpServer, Limits, RetryPolicy, StdioServer, Timeouts
     from syncline.errors import (
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 _HOMES = {
+    "syncline.auth.bearer": ("BearerToken",),
     "syncline.client": ("Client", "call_tool", "connect"),
     "syncline.config": ("Backoff", "HttpServer", "Limits", "RetryPolicy", "StdioServer", "Timeouts"),
     "syncline.errors": (
@@ -198,6 +200,7 @@ __all__ = [
     "AuthError",
     "AuthRequired",
     "Backoff",
+    "BearerToken",
     "CallbackEndpointError",
     "Cancel",
     "CatalogueCache",

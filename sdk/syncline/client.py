@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar, ca
 from syncline import logs
 from syncline.api import Verbs
 from syncline.concurrency.workers import spawn
-from syncline.config import HttpServer, Limits, RetryPolicy, StdioServer, Timeouts, as_server
+from syncline.config import Authorizer, HttpServer, Limits, RetryPolicy, StdioServer, Timeouts, as_server
 from syncline.errors import ConfigError, InvalidResult
 from syncline.protocol import codec
 from syncline.protocol.revisions import Identity, known_revision
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from pydantic import BaseModel
-    from requests.auth import AuthBase
     from typing_extensions import Self, TypeIs, Unpack
 
-    from syncline.config import ServerLike, TimeoutLike
+    from syncline.config import AuthLike, ServerLike, TimeoutLike
     from syncline.findings import Finding
     from syncline.logs import TraceLike
     from syncline.protocol.events import Notification
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
         protocol_version: str
         retry: RetryPolicy
         limits: Limits
-        auth: AuthBase | None
+        auth: AuthLike | None
         on_elicitation: OnElicitation | None
         on_sampling: OnSampling | None
         roots: Roots | Callable[[], Roots] | None
@@ -78,7 +77,7 @@ class Client(Verbs):
             that revision in the handshake, 2026-07-28 does without one and never falls back.
         retry: What is tried again after it failed.
         limits: How much is taken from the server before it is an error.
-        auth: Any ``requests`` authentication object, for HTTP.
+        auth: ``BearerToken``, or any authentication object of ``requests``, for HTTP.
         on_elicitation: Called with an ``ElicitRequest`` when the server asks a person something. Return the filled-in form
             (what is left out gets the form's defaults), True for a URL that is agreed to, None to decline; raise ``Cancel``
             to cancel. See ``terminal_prompts()``.
@@ -116,7 +115,7 @@ class Client(Verbs):
         protocol_version: str = "auto",
         retry: RetryPolicy | None = None,
         limits: Limits | None = None,
-        auth: AuthBase | None = None,
+        auth: AuthLike | None = None,
         on_elicitation: OnElicitation | None = None,
         on_sampling: OnSampling | None = None,
         roots: Roots | Callable[[], Roots] | None = None,
@@ -391,7 +390,7 @@ def call_tool(
 
 
 def _transports(
-    server: Target, auth: AuthBase | None, timeouts: Timeouts, limits: Limits, name: str | None
+    server: Target, auth: AuthLike | None, timeouts: Timeouts, limits: Limits, name: str | None
 ) -> tuple[str, object, Callable[[], Transport]]:
     """The server's name, what it is remembered by if anything, and how to make a transport to it. Loads only the transport used."""
     if is_transport(server):
@@ -405,12 +404,10 @@ def _transports(
             raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
         return called, (target.command, *target.args), lambda: _stdio(target, limits, called)
     given = auth or target.auth
-    if given is not None and not callable(given) and not isinstance(given, tuple):
+    if given is not None and not isinstance(given, (Authorizer, tuple)) and not callable(given):
         # It may be a secret: not shown.
         kind = type(given).__name__
-        raise ConfigError(
-            f"auth is an authentication object of requests, not {kind}; a token goes into bearer_env or headers"
-        )
+        raise ConfigError(f"auth is a BearerToken or an authentication object of requests, not {kind}")
     return called, target.url, lambda: _http(target, auth, timeouts, limits, called)
 
 
@@ -433,7 +430,7 @@ def _stdio(server: StdioServer, limits: Limits, name: str) -> Transport:
     )
 
 
-def _http(server: HttpServer, auth: AuthBase | None, timeouts: Timeouts, limits: Limits, name: str) -> Transport:
+def _http(server: HttpServer, auth: AuthLike | None, timeouts: Timeouts, limits: Limits, name: str) -> Transport:
     from syncline.transport.http import HttpTransport
 
     return HttpTransport(

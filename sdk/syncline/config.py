@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from syncline.errors import ConfigError
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     import requests
     from requests.auth import AuthBase
 
+    from syncline.concurrency.deadline import Deadline
+
     ServerLike: TypeAlias = str | Sequence[str] | "StdioServer" | "HttpServer"
     TimeoutLike: TypeAlias = float | tuple[float, float] | "Timeouts" | None
+    AuthLike: TypeAlias = AuthBase | "Authorizer"
 
 
 @dataclass(frozen=True)
@@ -242,6 +245,26 @@ class StdioServer(ManagedServer):
         return f"<syncline.StdioServer {self.name}>"
 
 
+@runtime_checkable
+class Authorizer(Protocol):
+    """Who speaks for us at a server over HTTP, for any number of threads. Credentials go to the origin of the server only."""
+
+    def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
+        """What proves who we are, for one request. May block, until the deadline. Raises ``AuthError``, ``ConfigError``."""
+        ...
+
+    def refused(self, sent: Mapping[str, str], status: int, challenges: Sequence[str], deadline: Deadline) -> bool:
+        """Whether the request is worth sending again: the server did not take it (401, 403). May block, until the deadline.
+
+        Args:
+            sent: What ``headers()`` said for it: a refusal belongs to what was sent, which may be out of date by now.
+            status: The HTTP status.
+            challenges: The values of ``WWW-Authenticate``.
+            deadline: That of the call.
+        """
+        ...
+
+
 @dataclass(frozen=True, repr=False)
 class HttpServer(ManagedServer):
     """A server behind a URL.
@@ -253,7 +276,7 @@ class HttpServer(ManagedServer):
         headers: Headers for every request.
         env_headers: Header name to the name of an environment variable that holds its value; unset or blank: no header.
         bearer_env: Name of an environment variable that holds a bearer token; it wins over an ``Authorization`` header.
-        auth: Any ``requests`` authentication object.
+        auth: ``BearerToken``, or any authentication object of ``requests``.
         verify: True, False, or the path of a CA bundle, as in requests.
         cert: A client certificate, as in requests.
         proxies: Proxies by scheme, as in requests; ``{}`` for none, whatever the environment says.
@@ -265,7 +288,7 @@ class HttpServer(ManagedServer):
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
     env_headers: Mapping[str, str] = field(default_factory=dict)
-    auth: AuthBase | None = None
+    auth: AuthLike | None = None
     verify: bool | str = True
     cert: str | tuple[str, str] | None = None
     proxies: Mapping[str, str] | None = None

@@ -13,6 +13,7 @@ from syncline import errors
 CALLS = {"call_tool", "connect", "load_config", "terminal_prompts"}
 VALUES = {
     "Backoff",
+    "BearerToken",
     "Cancel",
     "CatalogueCache",
     "Change",

@@ -14,10 +14,8 @@ from .settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from requests.auth import AuthBase
-
     from syncline.client import Target
-    from syncline.config import RetryPolicy, TimeoutLike
+    from syncline.config import AuthLike, RetryPolicy, TimeoutLike
     from syncline.logs import TraceLike
     from syncline.protocol.events import Notification
     from syncline.protocol.pace import Reconnect
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
         protocol_version: str
         retry: RetryPolicy
         limits: Limits
-        auth: AuthBase | None
+        auth: AuthLike | None
         on_sampling: OnSampling | None
         roots: Roots | Callable[[], Roots] | None
         on_log: Callable[[LoggingMessageNotificationParams], object] | None
@@ -106,7 +104,7 @@ class Maker:
     def _for(self, server: Target, settings: Settings) -> dict[str, Any]:
         return {**self._options, "auth": self._auth(server), "timeout": settings.timeouts}
 
-    def _auth(self, server: Target) -> AuthBase | None:
+    def _auth(self, server: Target) -> AuthLike | None:
         """The authentication of all servers, for those over HTTP that bring none."""
         alone = isinstance(server, HttpServer) and not has_credentials(server)
         return self._options.get("auth") if alone else None

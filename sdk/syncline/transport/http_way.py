@@ -24,9 +24,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
     from urllib3.response import BaseHTTPResponse
 
+    from syncline.config import Authorizer
+
 SESSION_HEADER = "Mcp-Session-Id"
 #: Redirects that one message follows.
 MAX_HOPS = 5
+#: Refusals of one message after which somebody may have done something about it: credentials that are out of date, and
+#: ones that are not enough.
+MAX_REFUSALS = 2
+REFUSED = (401, 403)
 #: Seconds that the DELETE of a session may take.
 FAREWELL = 2.0
 #: Seconds for a body that says nothing and is only read to keep the connection.
@@ -112,6 +118,7 @@ class HttpWay:
             unset or blank: no header.
         connect_timeout: Seconds for name lookup, TCP and TLS; None for no limit but the request's.
         name: What warnings call the server.
+        authorizer: Speaks for us; its headers win over all others.
     """
 
     def __init__(
@@ -122,12 +129,14 @@ class HttpWay:
         env_headers: Mapping[str, str],
         connect_timeout: float | None,
         name: str,
+        authorizer: Authorizer | None = None,
     ) -> None:
         self.url = http.url
         self.exchanges = Exchanges()
         self._http = http
         self._name = name
         self._connect_timeout = connect_timeout
+        self._authorizer = authorizer
         self._headers = self._own_headers(headers, env_headers)
 
     def _own_headers(self, headers: Mapping[str, str], env_headers: Mapping[str, str]) -> _Headers:
@@ -166,10 +175,14 @@ class HttpWay:
         """
         url = url or self.url
         body = None if verb == "GET" else message.frame
-        hops = 0
+        hops = refusals = 0
         while True:
-            answer = self._open(verb, url, headers, body, message, deadline)
+            proof = self._proof(verb, url, deadline)
+            answer = self._open(verb, url, with_proof(headers, proof), body, message, deadline)
             status = answer.response.status
+            if status in REFUSED and refusals < MAX_REFUSALS and self._is_worth_repeating(answer, proof, deadline):
+                refusals += 1
+                continue
             if status not in REDIRECTS:
                 return answer
             with answer:
@@ -179,6 +192,25 @@ class HttpWay:
                     raise HttpStatusError(f"more than {MAX_HOPS} redirects", status=status, url=shown_url(url))
                 url = redirect_target(url, answer.response.headers.get("Location") or "", status)
                 hops += 1
+
+    def _proof(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
+        return {} if self._authorizer is None else self._authorizer.headers(verb, url, deadline)
+
+    def _is_worth_repeating(self, answer: HttpAnswer, proof: Mapping[str, str], deadline: Deadline) -> bool:
+        """Whether there are other credentials by now; the answer is given back then, and else as it was."""
+        authorizer, response = self._authorizer, answer.response
+        if authorizer is None:
+            return False
+        try:
+            again = authorizer.refused(proof, response.status, response.headers.getlist("WWW-Authenticate"), deadline)
+        except BaseException:
+            answer.close()
+            raise
+        if again:
+            with answer:
+                answer.exchange.hurry(LINGER)
+                drained(response)
+        return again
 
     def _open(
         self, verb: str, url: str, headers: dict[str, str], body: bytes | None, message: Outgoing, deadline: Deadline
@@ -202,9 +234,15 @@ class HttpWay:
 
     def end_session(self, headers: dict[str, str], deadline: Deadline) -> None:
         """Send the DELETE of a session, even after ``abort()``. Short; whatever comes of it is ignored."""
-        exchange = self.exchanges.begin(deadline.sooner(FAREWELL), self._connect_timeout, farewell=True)
+        deadline = deadline.sooner(FAREWELL)
         try:
-            self._http.open("DELETE", self.url, headers, None, exchange).close()
+            proof = self._proof("DELETE", self.url, deadline)
+        except Exception as error:
+            wire.debug("%s: the session could not be ended, for want of credentials: %s", self._name, error)
+            return
+        exchange = self.exchanges.begin(deadline, self._connect_timeout, farewell=True)
+        try:
+            self._http.open("DELETE", self.url, with_proof(headers, proof), None, exchange).close()
         except HTTP_ERRORS as error:
             wire.debug("%s: the session could not be ended: %s", self._name, root_reason(error))
         finally:
@@ -213,3 +251,11 @@ class HttpWay:
     def close(self) -> None:
         """Close the idle connections; those in use are closed when they are released."""
         self._http.close()
+
+
+def with_proof(headers: dict[str, str], proof: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a request, with those that prove who we are in the place of others of these names."""
+    if not proof:
+        return headers
+    taken = {name.lower() for name in proof}
+    return {**{name: value for name, value in headers.items() if name.lower() not in taken}, **proof}

@@ -1,0 +1,62 @@
+"""A token that somebody else has got for us."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from syncline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from syncline.concurrency.deadline import Deadline
+
+
+class BearerToken:
+    """A bearer token, for ``auth=`` (RFC 6750).
+
+    Args:
+        token: The token. Or a function that returns it, for tokens that change: it is called for each request, on the thread that
+            sends it, by several at the same time. A request that the server refuses (401) was not processed; it is sent once
+            more if the function has another token by then. What the function raises is raised by the call.
+
+    Raises ``ConfigError`` for what is no token. Two are equal if their tokens, or functions, are.
+    """
+
+    def __init__(self, token: str | Callable[[], str]) -> None:
+        self._token = token
+        if not callable(token):
+            _checked(token)
+
+    def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
+        """What goes with a request; see ``Authorizer``."""
+        token = self._token() if callable(self._token) else self._token
+        return {"Authorization": f"Bearer {_checked(token)}"}
+
+    def refused(
+        self,
+        sent: Mapping[str, str],
+        status: int,
+        challenges: Sequence[str],  # noqa: ARG002
+        deadline: Deadline,
+    ) -> bool:
+        """Whether another token is there than the one that was refused; see ``Authorizer``."""
+        return status == 401 and callable(self._token) and self.headers("", "", deadline) != sent
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BearerToken) and self._token == other._token
+
+    def __hash__(self) -> int:
+        return hash(self._token)
+
+    def __repr__(self) -> str:
+        return "<syncline.BearerToken>"
+
+
+def _checked(token: object) -> str:
+    """What can be sent: the characters of RFC 6750, section 2.1, and whatever else a server may have made up, without blanks."""
+    if not isinstance(token, str):
+        raise ConfigError(f"a bearer token is text, not {type(token).__name__}")
+    if not token or not all("!" <= character <= "~" for character in token):
+        problem = "has characters that no header can carry" if token else "is empty"
+        raise ConfigError(f"the bearer token {problem}")
+    return token
