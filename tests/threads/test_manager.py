@@ -301,6 +301,16 @@ def test_closing_waits_for_all_and_may_be_done_by_many(manage: Manage, stdio_com
     assert not any(alive(pid) for pid in pids)
 
 
+def test_closing_waits_for_those_that_the_configuration_has_lost(manage: Manage, stdio_command: StdioCommand) -> None:
+    """A program that takes its time is being ended in the background when the manager is closed."""
+    servers = manage({"p": stdio_command("ignore-term")})
+    pid = pid_of(servers["p"])
+    servers.reconcile({})
+    assert alive(pid)
+    servers.close()
+    assert not alive(pid)
+
+
 # The process
 
 

@@ -91,9 +91,8 @@ class Fleet:
         self._on_change = on_change
         self._watching = watching
         self._links: dict[str, Link] = {}
-        self._others: set[Link] = (
-            set()
-        )  # retired ones that a snapshot has, and those that try to take a failed one's place
+        #: Retired ones until they are closed, and those that try to take a failed one's place.
+        self._others: set[Link] = set()
         self._rounds: list[Round] = []
         self._published = 0
         self._ended: ConnectionClosed | None = None
@@ -348,11 +347,11 @@ class Fleet:
             self._others.add(fresh)
         outcome = fresh.connect()
         with self.monitor:
-            self._others.discard(fresh)
             wanted = self._ended is None and self._links.get(failed.name) is failed
             if not wanted:
                 self.drop(fresh)
                 return
+            self._others.discard(fresh)
             fresh.status = outcome
             self._links = {**self._links, failed.name: fresh}
             if outcome is READY:
@@ -379,10 +378,8 @@ class Fleet:
     def _retire(self, link: Link) -> None:
         self._cancel(link)
         link.retired = True
-        self._others = {other for other in self._others if not other.closed}
-        if link.holds:
-            self._others.add(link)
-        else:
+        self._others = {link, *(other for other in self._others if not other.closed)}
+        if not link.holds:
             self.drop(link)
 
     def _tell(self, event: Startup) -> None:
