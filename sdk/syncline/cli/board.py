@@ -64,6 +64,11 @@ class Board:
         elif row.begun is not None and row.seconds is None:
             row.seconds = self._clock() - row.begun
 
+    def look(self, statuses: Mapping[str, Status]) -> None:
+        """How the servers are doing by now: one that was ready may have been lost."""
+        for name, status in statuses.items():
+            self.by_name[name].status = status
+
     def rows(self) -> Iterator[tuple[str, ...]]:
         """For people: the cells under ``COLUMNS``."""
         for name, row in self.by_name.items():

@@ -16,7 +16,7 @@ from syncline.cli import failures, show
 from syncline.cli.meaning import answer, written_out
 from syncline.cli.options import Options, command, secrets_of, url_of
 from syncline.config import HttpServer, StdioServer, Timeouts, as_server
-from syncline.errors import ConfigError, NotReady
+from syncline.errors import ConfigError, NotReady, SynclineError
 
 if TYPE_CHECKING:
     from syncline import ConnectionManager, LoadedConfig, StartupEvent, StartupSummary
@@ -87,6 +87,8 @@ def status(*, options: Options) -> None:
     with servers:
         with show.live_table(COLUMNS, board.rows) if live else nullcontext(_nothing) as draw:
             _follow(news.take, servers, config, board, draw)
+            board.look(servers.status())
+            draw()
         page = [_row(name, row, servers, config, secrets) for name, row in board.by_name.items()]
     if options.json:
         show.document({"ok": not board.failed, "servers": page})
@@ -205,9 +207,10 @@ def _row(
     if row.seconds is not None:
         page["seconds"] = round(row.seconds, 4)
     if row.status.state == "ready":
-        client = servers.client(name)
-        about = client.server_info.to_wire()
-        page |= {"tools": row.tools, "protocolVersion": client.protocol_version, "serverInfo": about}
+        with suppress(SynclineError):  # it may be lost by now
+            client = servers.client(name)
+            about = client.server_info.to_wire()
+            page |= {"tools": row.tools, "protocolVersion": client.protocol_version, "serverInfo": about}
     if row.status.error is not None:
         url = None if server is None else url_of(server)
         page["error"] = failures.describe(row.status.error, url=url, secrets=secrets)

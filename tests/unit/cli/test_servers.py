@@ -12,12 +12,39 @@ from pathlib import Path
 import pytest
 
 from syncline import cli
+from syncline.cli.board import Board
+from syncline.manager.status import READY, lost
 from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 
 from .conftest import Run
 from .test_meaning import DEMO, SECRET, write
 from .test_show import Terminal
+
+#: Lists its tools once, and ends; the second time it ends at once.
+LEAVER = """
+import json, pathlib, sys
+if pathlib.Path(sys.argv[1]).exists():
+    sys.exit("gone")
+INFO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+ANSWERS = {"initialize": INFO, "tools/list": {"tools": []}}
+for line in sys.stdin:
+    call = json.loads(line)
+    if "id" in call:
+        answer = {"result": ANSWERS[call["method"]]} if call["method"] in ANSWERS else {"error": {"code": -32601, "message": ""}}
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], **answer}), flush=True)
+    if call["method"] == "tools/list":
+        break
+sys.stdout.close()
+pathlib.Path(sys.argv[1]).touch()
+"""
+#: Starts when that has ended.
+PATIENT = """
+import pathlib, runpy, sys, time
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+runpy.run_module("syncline.demo", run_name="__main__")
+"""
 
 
 class TestList:
@@ -157,6 +184,24 @@ class TestStatus:
         assert "[redacted]" in out
         assert SECRET not in out + run("servers", "status", "--json").out.decode()
         assert "\x1b" not in out
+
+    def test_a_server_that_goes_away_while_others_start_takes_nobody_along(
+        self, run: Callable[..., Run], work: Path
+    ) -> None:
+        """Whether that has been noticed or not."""
+        gone = work / "gone"
+        leaver = {"command": sys.executable, "args": ["-c", LEAVER, str(gone)]}
+        patient = {"command": sys.executable, "args": ["-c", PATIENT, str(gone)]}
+        write(work / "mcp.json", patient=patient, leaver=leaver)
+        ran = run("servers", "status", "--json")
+        rows = {row["name"]: row for row in ran.json["servers"]}
+        assert (rows["patient"]["state"], rows["patient"]["tools"]) == ("ready", 4)
+        assert rows["leaver"]["state"] in ("ready", "failed")
+
+    def test_what_has_been_lost_is_not_ready(self) -> None:
+        board = Board({}, {"s": READY, "t": READY})
+        board.look({"s": lost("s"), "t": READY})
+        assert board.failed == ["s"]
 
     def test_nothing(self, run: Callable[..., Run], work: Path) -> None:
         assert run("servers", "status") == (0, b"", "")
