@@ -533,6 +533,19 @@ def test_the_same_tool_on_two_servers(manage: Manage) -> None:
     assert servers.call_tool("search", server="one").text == "search"
 
 
+def test_no_server_answers_for_another_one_that_still_starts(manage: Manage) -> None:
+    """B183: with a tool whose name makes it look like the other one's."""
+    one, two = fake("b__x"), fake("x")
+    gate = two.answer_late("initialize")
+    servers = manage({"a": one, "a__b": two}, cache=CatalogueCache(entries=0))
+    servers.client("a")
+    calling = Background(lambda: servers.call_tool("mcp__a__b__x").text)
+    assert gate.arrived()
+    gate.release()
+    assert calling.result() == "x"
+    assert count(one, "tools/call") == 0
+
+
 # 3G Filters and calls
 
 

@@ -2,7 +2,8 @@
 
 A name is made of the configured name of the server and the tool's own, so that it says where the tool is from whatever the
 server calls itself. It has no characters but ASCII letters, digits and underscores, and 128 of them at most. Names that would
-be equal, or too long, all end in a hash of what they stand for: which one came first makes no difference.
+be equal, or too long, all end in a hash of what they stand for, and so does one that begins like those of another server: which
+one came first, or has come at all, makes no difference.
 """
 
 from __future__ import annotations
@@ -63,9 +64,15 @@ def namespaces(servers: Iterable[str], prefix: str = PREFIX) -> dict[str, str]:
 
 def qualified(tools: Iterable[Raw], spaces: Mapping[str, str]) -> dict[Raw, str]:
     """Tool → its name, which no other one has. ``spaces`` has the namespace of each server."""
-    plain = {raw: f"{spaces[raw[0]]}{SEPARATOR}{clean(raw[1])}" for raw in sorted(set(tools))}
-    times = Counter(plain.values())
-    names = {raw: name for raw, name in plain.items() if times[name] == 1 and len(name) <= LIMIT}
+    starts = {server: space + SEPARATOR for server, space in spaces.items()}
+    others = {
+        server: tuple(other for other in starts.values() if other != start and other.startswith(start))
+        for server, start in starts.items()
+    }
+    plain = {raw: starts[raw[0]] + clean(raw[1]) for raw in sorted(set(tools))}
+    clear = {raw: name for raw, name in plain.items() if len(name) <= LIMIT and not name.startswith(others[raw[0]])}
+    times = Counter(clear.values())
+    names = {raw: name for raw, name in clear.items() if times[name] == 1}
     taken = set(names.values())
     for raw in sorted(plain.keys() - names.keys()):
         attempt = 0

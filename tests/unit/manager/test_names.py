@@ -44,12 +44,11 @@ def test_names_are_unique_short_stable_and_map_back(tools: list[Raw], random: Ra
 
 @given(st.lists(st.tuples(WORDS, WORDS), max_size=10), WORDS)
 def test_a_server_that_comes_later_renames_nothing(tools: list[Raw], late: str) -> None:
-    """The names of a server's tools do not depend on whether another one has listed its own, but for what is ambiguous."""
+    """The names of a server's tools do not depend on whether another one has listed its own."""
     spaces = namespaces([late, *(server for server, _ in tools)])
     before = qualified([raw for raw in tools if raw[0] != late], spaces)
     after = qualified(tools, spaces)
-    ambiguous = [one for one in spaces.values() for other in spaces.values() if one != other and other.startswith(one)]
-    assert ambiguous or all(after[raw] == name for raw, name in before.items())
+    assert all(after[raw] == name for raw, name in before.items())
 
 
 @pytest.mark.parametrize(
@@ -95,10 +94,15 @@ def test_tools_that_collide_are_both_hashed() -> None:
     assert all(HASHED.search(name) and name.startswith("mcp__s__a_b_") for name in found)
 
 
-def test_names_that_can_be_read_in_two_ways_are_hashed() -> None:
-    tools = [("a", "b__c"), ("a__b", "c")]
-    found = qualified(tools, namespaces(["a", "a__b"]))
-    assert all(HASHED.search(name) for name in found.values())
+@pytest.mark.parametrize(("server", "other", "tool"), [("a", "a__b", "b__c"), ("a", "a_", "_c"), ("a", "a-", ".c")])
+def test_no_server_takes_a_name_that_begins_like_those_of_another(server: str, other: str, tool: str) -> None:
+    """B183: whether that one has a tool of this name, and has listed it yet, or not."""
+    spaces = namespaces([server, other])
+    theirs = f"{spaces[other]}__c"
+    for tools in ([(server, tool)], [(server, tool), (other, "c")]):
+        found = qualified(tools, spaces)
+        assert HASHED.search(found.pop((server, tool)))
+        assert set(found.values()) <= {theirs}
 
 
 def test_a_tool_that_is_called_like_a_hash_is_not_run_over() -> None:
