@@ -64,7 +64,8 @@ def test_a_folder_comes_before_a_variable() -> None:
     [
         ("${MISSING}", "the environment variable MISSING is not set"),
         ("${env:MISSING}", "the environment variable MISSING is not set"),
-        ("${MISSING:-${TOKEN}}", "may not hold another reference"),
+        ("${MISSING:-${TOKEN}}", "the default of the environment variable MISSING may not hold another reference"),
+        ("${EMPTY:-${TOKEN}}", "may not hold another reference"),  # set or not
         ("${input:key}", "the input 'key' has no answer"),
         ("${input:undeclared}", "the input 'undeclared' has no answer"),
     ],

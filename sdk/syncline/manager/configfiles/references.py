@@ -39,7 +39,8 @@ class Surroundings:
 def resolve(value: object, around: Surroundings) -> object:
     """A copy with the references in all its strings resolved.
 
-    Raises ``Unusable`` for a variable that is not set and has no default, and for an input without an answer.
+    Raises ``Unusable`` for a variable that is not set and has no default, for a default that holds another reference, and for
+    an input without an answer.
     """
     if isinstance(value, str):
         return _REFERENCE.sub(lambda match: _meant(match, around), value)
@@ -62,10 +63,10 @@ def _meant(match: re.Match[str], around: Surroundings) -> str:
     if variable is None or (ENV if variable["env"] else PLAIN) not in around.forms:
         return match[0]
     name, default = variable["name"], variable["default"]
+    if default is not None and "${" in default:  # set or not: the default would end at the first brace
+        raise Unusable(f"the default of the environment variable {name} may not hold another reference")
     if name in around.environment:
         return around.environment[name]
     if default is None:
         raise Unusable(f"the environment variable {name} is not set; set it")
-    if "${" in default:
-        raise Unusable(f"the environment variable {name} is not set, and its default may not hold another reference")
     return default
