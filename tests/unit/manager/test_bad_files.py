@@ -74,6 +74,15 @@ JSON = {
     '{"mcpServers": {"a": {"command": "x"},\n"a": {"command": "y"}}}': (
         ", line 2: mcpServers.a: is there twice; keep one of the two"
     ),
+    '{"mcpServers": {"a": {"command": "x"}},\n"mcpServers": {"b": {"command": "y"}}}': (
+        ", line 2: mcpServers: is there twice; keep one of the two"
+    ),
+    '{"mcpServers": {"a": {"command": "x",\n"command": "secret"}}}': (
+        ", line 2: mcpServers.a.command: is there twice; keep one of the two"
+    ),
+    '{"mcpServers": {"a": {"command": "x", "env": {"A": "1",\n"A": "secret"}}}}': (
+        ", line 2: mcpServers.a.env.A: is there twice; keep one of the two"
+    ),
 }
 TOML = {
     "mcp_servers = 7": ": mcp_servers: expected an object of servers, found a number",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from syncline.errors import ConfigError
@@ -35,9 +37,9 @@ class Document:
         """The line on which the key at the end of a path stands, None where that cannot be said."""
         raise NotImplementedError
 
-    def twice(self, *path: str) -> str | None:  # noqa: ARG002 - TOML refuses it by itself
-        """A key that the object at the end of a path has twice, None if there is none."""
-        return None
+    def twice(self, *path: str, below: int = 0) -> Iterator[tuple[str, ...]]:  # noqa: ARG002 - TOML refuses it by itself
+        """Paths of the keys that the object at the end of a path has more than once, and those so many levels below it."""
+        yield from ()
 
     def at(self, *path: str) -> object:
         """What stands at the end of a path, None where there is nothing."""
@@ -64,15 +66,15 @@ class JsonDocument(Document):
         found = self._place(path)
         return None if found is None else jsonc.line_at(self.plain, found[0])
 
-    def twice(self, *path: str) -> str | None:
+    def twice(self, *path: str, below: int = 0) -> Iterator[tuple[str, ...]]:
         """See ``Document``."""
-        keys: set[str] = set()
-        found = self._place(path)
-        for key, _, _ in jsonc.members(self.plain, found[1]) if found else ():
-            if key in keys:
-                return key
-            keys.add(key)
-        return None
+        found = self._place(path) if isinstance(self.at(*path), dict) else None
+        times = Counter(key for key, _, _ in jsonc.members(self.plain, found[1])) if found else {}
+        for key, count in times.items():
+            if count > 1:
+                yield (*path, key)
+            elif below:
+                yield from self.twice(*path, key, below=below - 1)
 
     def _place(self, path: tuple[str, ...]) -> tuple[int, int] | None:
         """Where the key at the end of a path stands, and its value."""

@@ -26,6 +26,9 @@ from syncline.manager.configfiles.places import (
 )
 from syncline.manager.configfiles.references import Surroundings, Unusable
 
+#: What is wrong with a key that an object has more than once: one of its values would be lost.
+TWICE = "is there twice; keep one of the two"
+
 
 def load_config(
     path: str | os.PathLike[str] | None = None,
@@ -194,9 +197,9 @@ class _Loader:
             origin = self._origin(source, form, document, *section)
             self._refuse(source, origin, f"expected an object of servers, found {values.kind(table)}")
             return
-        if (twice := document.twice(*section)) is not None:
-            origin = self._origin(source, form, document, *section, twice)
-            self._refuse(source, origin, "is there twice; keep one of the two")
+        above = [path for n in range(len(section)) for path in document.twice(*section[:n]) if path == section[: n + 1]]
+        for twice in (*above, *document.twice(*section)):
+            self._refuse(source, self._origin(source, form, document, *twice), TWICE)
             return
         for name, raw in table.items():
             if self._names is None or name in self._names:
@@ -208,6 +211,9 @@ class _Loader:
         if name in self._origins:
             reason = f"{self._origins[name]} has a server of this name, and comes first"
             self._skipped.append(Skipped(origin, name, reason))
+            return
+        for twice in document.twice(*path, below=1):
+            self._refuse(source, self._origin(source, form, document, *twice), TWICE, name)
             return
         folder = str(source.folder) if source.scope == "project" else None
         try:
