@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from syncline.manager.cache import CatalogueCache
 from syncline.session.negotiation import EraMemory
@@ -14,6 +15,10 @@ pytest_plugins = [
     "tests.fixtures.threads",
     "tests.fixtures.managers",
 ]
+
+# A busy machine is slow: no example fails for the time that it takes.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)
