@@ -31,6 +31,7 @@ LIMIT, DIGITS = 128, 12
 PREFIX_LIMIT = 64
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_]")
+_HASHED = re.compile(rf"_[0-9a-f]{{{DIGITS}}}\Z")
 
 
 def checked_prefix(prefix: str) -> str:
@@ -45,6 +46,11 @@ def checked_prefix(prefix: str) -> str:
 def clean(text: str) -> str:
     """With an underscore in the place of each character that a name cannot have."""
     return _FOREIGN.sub("_", text)
+
+
+def is_hashed(name: str) -> bool:
+    """Whether a name ends like one with a hash, so that it does not tell what it stands for."""
+    return _HASHED.search(name) is not None
 
 
 def namespaces(servers: Iterable[str], prefix: str = PREFIX) -> dict[str, str]:

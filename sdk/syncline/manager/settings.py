@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from syncline.config import HttpServer, StdioServer, Timeouts
 from syncline.errors import ToolDisabled
 
-from .names import clean
+from .names import clean, is_hashed
 
 if TYPE_CHECKING:
     from syncline.client import Target
@@ -36,7 +36,9 @@ class ToolFilter:
             raise ToolDisabled(f"the tool {tool!r} is disabled in the configuration").at(server, "tools/call")
 
     def check_cleaned(self, server: str, tool: str) -> None:
-        """As ``check()``, for a tool of which only what is left of its name in a qualified one is known."""
+        """As ``check()``, for a tool of which only what is left of its name in a qualified one is known; with a hash, nothing is."""
+        if is_hashed(tool):
+            return
         enabled = None if self.enabled is None else {clean(name) for name in self.enabled}
         if tool in {clean(name) for name in self.disabled} or (enabled is not None and tool not in enabled):
             raise ToolDisabled(f"the tool {tool!r} is disabled in the configuration").at(server, "tools/call")

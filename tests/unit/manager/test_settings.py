@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from syncline import HttpServer, StdioServer, Timeouts, ToolDisabled
+from syncline.manager.names import qualified
 from syncline.manager.settings import Settings, ToolFilter
 
 BOUNDS = Timeouts(startup=30, call=300)
@@ -36,6 +37,8 @@ def test_a_name_of_which_only_the_rest_is_known() -> None:
     with pytest.raises(ToolDisabled):
         ToolFilter(disabled=frozenset({"a-b"})).check_cleaned("s", "a_b")
     ToolFilter(enabled=frozenset({"a-b"})).check_cleaned("s", "a_b")
+    [name, _] = qualified([("s", "a-b"), ("s", "a_b")], {"s": ""}).values()
+    ToolFilter(enabled=frozenset({"a-b"})).check_cleaned("s", name)  # it may be the one
 
 
 def test_a_server_has_its_own_limits_or_those_of_all() -> None:
