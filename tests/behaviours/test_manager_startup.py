@@ -617,6 +617,13 @@ def test_a_snapshot_waits_for_required_servers(manage: Manage, http_server: Http
         servers.snapshot(require=["unknown"])
 
 
+def test_a_snapshot_starts_what_it_requires(manage: Manage) -> None:
+    """3.56, 3.11: also what starts only when it is needed."""
+    servers = manage({"lazy": fake("a"), "other": fake("b")}, deferred=["lazy", "other"])
+    assert servers.snapshot(require=["lazy"]).ready == ("lazy",)
+    assert servers.status()["other"].state == "not started"
+
+
 def test_optional_servers_share_one_grace(manage: Manage) -> None:
     """3.53: counted once, from the first snapshot on."""
     fakes = {name: fake(name) for name in ("slow", "slower")}

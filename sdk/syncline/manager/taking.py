@@ -48,8 +48,8 @@ class Catalogues:
         return self._take(remembered)
 
     def current(self, needed: Collection[str]) -> Snapshot:
-        """One for which those needed are waited for, and the others until their grace is over."""
-        self._revive()
+        """One for which those needed are started and waited for, and the others until their grace is over."""
+        self._revive(needed)
         remembered = self._remembered()
         self._settle(needed)
         self._settle_within_grace([name for name in self._fleet.links if name not in needed and name not in remembered])
@@ -75,12 +75,12 @@ class Catalogues:
 
     # Inside
 
-    def _revive(self) -> None:
-        """Make connections again that were lost."""
+    def _revive(self, needed: Collection[str] = ()) -> None:
+        """Make connections again that were lost, and those that are needed now."""
         self._fleet.check()
         with self._fleet.monitor:
             for name, link in list(self._fleet.links.items()):
-                if link.lost:
+                if link.lost or name in needed:
                     self._fleet.begin_again(name)
 
     def _known(self) -> Catalogue:
