@@ -190,6 +190,10 @@ def test_a_start_that_succeeds_too_late_is_cancelled(manage: Manage) -> None:
     assert told.states == [("s", "starting"), ("s", "cancelled")]
     with pytest.raises(syncline.ConnectionClosed, match="its start was cancelled"):
         servers.client("s")
+    found = servers.list_tools()
+    assert (found, str(found.errors["s"])) == ((), "s: its start was cancelled; reconcile() starts it again")
+    servers.reconcile({"s": server})
+    assert [tool.name for tool in servers.list_tools()] == ["a"]
 
 
 def test_failures_say_what_to_do(manage: Manage, http_server: Http) -> None:

@@ -25,7 +25,7 @@ from syncline.errors import (
     UnknownServer,
 )
 
-from .status import CANCELLED, READY, STARTING, StartupEvent, StartupSummary, Status, may_pass
+from .status import CANCELLED, READY, STARTING, StartupEvent, StartupSummary, Status, cancelled, may_pass
 
 if TYPE_CHECKING:
     from .link import Link
@@ -171,7 +171,7 @@ class Fleet:
         if status is READY:
             return link
         if status is CANCELLED:
-            raise ConnectionClosed("its start was cancelled").at(name)
+            raise cancelled(name)
         if status.error is not None:
             raise status.error.again()
         if not wait:

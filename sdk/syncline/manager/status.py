@@ -108,6 +108,11 @@ def lost(server: str) -> Status:
     return Status("failed", error, None, str(error))
 
 
+def cancelled(server: str) -> SynclineError:
+    """What those are told who ask for a server whose start was cancelled."""
+    return ConnectionClosed("its start was cancelled; reconcile() starts it again").at(server)
+
+
 def may_pass(error: SynclineError) -> bool:
     """Whether trying again later can help, without anybody having done anything about it."""
     if isinstance(error, ConnectFailed):

@@ -12,7 +12,7 @@ from .cache import CatalogueCache
 from .catalogue import Catalogue, Offered, merged
 from .fleet import Fleet
 from .snapshot import Snapshot, unknown
-from .status import READY, STARTING, Status
+from .status import CANCELLED, READY, STARTING, Status, cancelled
 
 
 class Catalogues:
@@ -130,7 +130,7 @@ class Catalogues:
                 offered = link.offered if link.status is READY else remembered.get(name)
                 if self._cache.refused(link.key) and link.status is not READY:
                     offered = None  # the server has said meanwhile that nobody should remember
-                error = link.shown.error
+                error = cancelled(name) if link.status is CANCELLED else link.shown.error
                 if error is not None:
                     errors[name] = error
                 elif offered is not None:
