@@ -16,7 +16,7 @@ import syncline
 from syncline import HttpServer, StdioServer, Timeouts
 from syncline.concurrency import lifecycle
 from syncline.manager import fleet as fleets
-from tests.fixtures.managers import LEGACY, Manage, Told, count, fake, pid_of
+from tests.fixtures.managers import LEGACY, Manage, Told, count, fake, offer, pid_of
 from tests.fixtures.partner import SOON, Background
 from tests.fixtures.processes import alive, eventually
 from tests.fixtures.servers import StdioCommand
@@ -183,6 +183,34 @@ def test_changes_are_heard_of_without_a_stream_for_them(manage: Manage, http_ser
     assert servers.call_tool("mcp__s__change").text == "changed"
     assert changed.wait(SOON)
     assert len(peer.calls("tools/list")) == 2
+
+
+def test_an_older_listing_never_takes_the_place_of_a_newer_one(manage: Manage) -> None:
+    """One thread has its answer and has not put it in its place when another one asks again."""
+    server = fake("a")
+    servers = manage({"s": server}, watch=False)
+    servers.client("s")
+    link = servers._fleet.links["s"]
+    monitor, arrived, go = link._monitor, threading.Event(), threading.Event()
+
+    class Slow:
+        def __enter__(self) -> None:
+            if not arrived.is_set():
+                arrived.set()
+                assert go.wait(SOON)
+            monitor.__enter__()
+
+        __exit__ = monitor.__exit__
+
+    link._monitor = Slow()  # type: ignore[assignment]
+    first = Background(lambda: servers.refresh("s"))
+    assert arrived.wait(SOON)
+    offer(server, "b")
+    second = Background(lambda: servers.refresh("s"))
+    second.thread.join(0.2)  # it ends by then if the two are not kept apart
+    go.set()
+    first.result(), second.result()
+    assert [tool.name for tool in servers.list_tools()] == ["a", "b"]
 
 
 def test_a_listing_that_fails_in_an_unexpected_way_is_an_error_like_others(

@@ -204,11 +204,11 @@ class Link:
                 raise RequestTimeout("the tools are being listed by somebody else").at(self.name, "tools/list")
             left = deadline.remaining()
             offered = self._fetch(client, left if left is None else max(left, 0.001))
+            with self._monitor:
+                self.offered = offered
         finally:
             if True in taken:
                 self._refreshing.release()
-        with self._monitor:
-            self.offered = offered
 
     def watch(self, changed: Callable[[], None], later: Callable[[], None]) -> None:
         """Hear of changes to the list of tools, those since it was listed too, on a stream where that takes one.
