@@ -25,7 +25,10 @@ JSON = {
         ", line 3: mcpServers.a.args: expected a list of strings without NUL, found a string"
     ),
     '{"mcpServers": {"a": {"command": "x", "args": [1]}}}': (
-        ", line 1: mcpServers.a.args: expected a list of strings without NUL, found a list"
+        ", line 1: mcpServers.a.args: expected a list of strings without NUL, found a list with a number in it"
+    ),
+    '{"mcpServers": {"a": {"command": "x", "args": ["secret", "secret\\u0000"]}}}': (
+        ", line 1: mcpServers.a.args: expected a list of strings without NUL, found a list with NUL in it"
     ),
     '{"mcpServers": {"a": {"command": ["secret"]}}}': (
         ", line 1: mcpServers.a.command: expected the name or path of a program, found a list"
@@ -34,7 +37,7 @@ JSON = {
         ", line 1: mcpServers.a.command: expected the name or path of a program, found a string"
     ),
     '{"mcpServers": {"a": {"command": "x", "env": {"A": true}}}}': (
-        ", line 1: mcpServers.a.env: expected an object of strings without NUL, found an object"
+        ", line 1: mcpServers.a.env: expected an object of strings without NUL, found an object with true or false in it"
     ),
     '{"mcpServers": {"a": {"command": "x", "env": "A=secret"}}}': (
         ", line 1: mcpServers.a.env: expected an object of strings, found a string"
@@ -44,7 +47,7 @@ JSON = {
     ),
     '{"mcpServers": {"a": {"url": "secret"}}}': ", line 1: mcpServers.a.url: expected an http or https URL with a host",
     '{"mcpServers": {"a": {"url": "https://x", "headers": {"A": null}}}}': (
-        ", line 1: mcpServers.a.headers: expected an object of strings without NUL, found an object"
+        ", line 1: mcpServers.a.headers: expected an object of strings without NUL, found an object with null in it"
     ),
     '{"mcpServers": {"a": {"url": "https://x", "serverUrl": "https://x"}}}': (
         ", line 1: mcpServers.a.serverUrl: means the same as url; keep one of the two"

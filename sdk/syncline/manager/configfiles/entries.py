@@ -132,10 +132,10 @@ def read(raw: object, form: Format, around: Surroundings, folder: str | None) ->
         try:
             fields[meaning.field] = meaning.read(resolve(value, around))
         except values.Expected as expected:
-            wanted = str(expected)
+            wanted = f"expected {expected}, found {values.kind(value)}{expected.inside}"
         else:
             continue
-        raise Wrong(key, f"expected {wanted}, found {values.kind(value)}")
+        raise Wrong(key, wanted)
     transport = _transport(stated, keys, fields)
     used = {*KEYS, *form.milliseconds, STARTUP_MILLISECONDS, *_TYPE_KEYS}
     metadata = {key: value for key, value in raw.items() if key not in used}

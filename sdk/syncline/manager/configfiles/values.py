@@ -18,7 +18,15 @@ _KINDS: Mapping[type, str] = {
 
 
 class Expected(Exception):
-    """What should stand there, in words."""
+    """What should stand there, in words.
+
+    Attributes:
+        inside: What is wrong with a list or an object, to be put after what it is.
+    """
+
+    def __init__(self, wanted: str, inside: str = "") -> None:
+        super().__init__(wanted)
+        self.inside = inside
 
 
 def text(value: object) -> str:
@@ -44,16 +52,24 @@ def name(value: object) -> str:
 
 def texts(value: object) -> tuple[str, ...]:
     """A list of strings."""
-    if not isinstance(value, list) or not all(isinstance(item, str) and "\0" not in item for item in value):
-        raise Expected("a list of strings without NUL")
-    return tuple(value)
+    wanted = "a list of strings without NUL"
+    if not isinstance(value, list):
+        raise Expected(wanted)
+    return tuple(_text_in(item, wanted) for item in value)
 
 
 def texts_by_name(value: object) -> dict[str, str]:
     """An object of strings."""
-    if not isinstance(value, dict) or not all(isinstance(item, str) and "\0" not in item for item in value.values()):
-        raise Expected("an object of strings without NUL")
-    return dict(value)
+    wanted = "an object of strings without NUL"
+    if not isinstance(value, dict):
+        raise Expected(wanted)
+    return {key: _text_in(item, wanted) for key, item in value.items()}
+
+
+def _text_in(item: object, wanted: str) -> str:
+    if not isinstance(item, str) or "\0" in item:
+        raise Expected(wanted, f" with {'NUL' if isinstance(item, str) else kind(item)} in it")
+    return item
 
 
 def variables(value: object) -> dict[str, str]:
