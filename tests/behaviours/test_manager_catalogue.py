@@ -151,6 +151,28 @@ def test_another_configuration_remembers_nothing(manage: Manage, http_server: Ht
     warm.gate.set()
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"capabilities": {"experimental": {"x": {}}}},
+        {"on_sampling": lambda request: None},
+        {"roots": []},
+        {"client_info": {"name": "other", "version": "1"}},
+        {"protocol_version": LEGACY},
+        {"on_elicitation": lambda request: None},
+    ],
+    ids=lambda told: next(iter(told)),
+)
+def test_whoever_declares_something_else_remembers_nothing(
+    manage: Manage, http_server: Http, told: dict[str, Any]
+) -> None:
+    """3.65: a server may offer other tools then."""
+    warm = Warm(http_server, manage)
+    assert list(manage(warm.config, cache=warm.cache, **told).list_tools(timeout=0.05)) == []
+    assert len(manage(warm.config, cache=warm.cache).list_tools()) > 0
+    warm.gate.set()
+
+
 def test_a_server_can_refuse_to_be_remembered(manage: Manage, http_server: Http) -> None:
     """3.67, 3.70: by an experimental capability; a snapshot that had begun with what was remembered drops it then."""
     warm = Warm(http_server, manage)

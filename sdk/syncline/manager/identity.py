@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,14 +29,22 @@ class Identity:
         server: Its configuration, or what makes a transport to it.
         auth: What it is authenticated with, beyond its own configuration; None for nothing.
         asks: Whether it is told that it may ask a person something.
+        told: What else it is told about us, which it may go by when it decides what to offer.
         environ: The environment.
     """
 
     def __init__(
-        self, name: str, server: Target, auth: object, *, asks: bool, environ: Mapping[str, str] = os.environ
+        self,
+        name: str,
+        server: Target,
+        auth: object,
+        *,
+        asks: bool,
+        told: Sequence[object] = (),
+        environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.name = name
-        self._about: list[object] = [type(server), name, auth, asks]
+        self._about: list[object] = [type(server), name, auth, asks, *map(_plain, told)]
         self._secretive = auth is not None
         if isinstance(server, (StdioServer, HttpServer)):
             for each in fields(server):

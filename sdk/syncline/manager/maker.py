@@ -74,6 +74,13 @@ class Maker:
         self.timeouts = Timeouts.of(options.get("timeout"))
         self._options: SharedOptions = {"limits": LIMITS, **options}
         self._router = router
+        handlers = (options.get("on_sampling"), options.get("roots"))
+        self._told = (
+            options.get("protocol_version", "auto"),
+            options.get("client_info"),
+            options.get("capabilities"),
+            *(handler is not None for handler in handlers),
+        )
 
     def __call__(self, link: Link) -> ServerClient:
         """The client of a connection, not open yet. Raises ``ConfigError``."""
@@ -98,8 +105,10 @@ class Maker:
         )
 
     def identity(self, name: str, server: Target, *, streams: bool = False) -> Identity:
-        """What a connection would be now; those of event streams ask nobody anything."""
-        return Identity(name, server, self._auth(server), asks=self._router.answers and not streams)
+        """What a connection would be now; those of event streams ask nobody anything, and offer nothing that we list."""
+        if streams:
+            return Identity(name, server, self._auth(server), asks=False)
+        return Identity(name, server, self._auth(server), asks=self._router.answers, told=self._told)
 
     def _for(self, server: Target, settings: Settings) -> dict[str, Any]:
         return {**self._options, "auth": self._auth(server), "timeout": settings.timeouts}
