@@ -339,6 +339,21 @@ def test_closing_waits_for_those_that_the_configuration_has_lost(manage: Manage,
     assert not alive(pid)
 
 
+def test_ctrl_c_during_a_reconcile_leaves_no_connection_behind(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = manage({"s": fake("a"), "t": fake("b")})
+    clients = [servers[name] for name in servers]
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(servers._fleet, "drop", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            servers.reconcile({})
+    servers.close()
+    assert all(client.is_closed for client in clients)
+
+
 # The process
 
 

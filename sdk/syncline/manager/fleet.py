@@ -128,7 +128,9 @@ class Fleet:
         """
         with self.monitor:
             self.check()
-            old, self._links = self._links, links
+            dropped = [link for name, link in self._links.items() if links.get(name) is not link]
+            self._others = {*self._others, *dropped}  # first: where Ctrl-C ends this, close() finds them
+            self._links = links
             self._published += 1
             self.revision += 1
             reused = [name for name, link in links.items() if link.status is READY]
@@ -141,7 +143,6 @@ class Fleet:
             self._rounds.append(current)
             for link in begun:
                 self._begin(link)
-            dropped = [link for name, link in old.items() if links.get(name) is not link]
             for link in dropped:
                 self._retire(link)
             self._finish(current)
