@@ -16,6 +16,7 @@ from requests.auth import HTTPBasicAuth
 import syncline
 from syncline import CatalogueCache, Elicitation, Elicitations, HttpServer
 from syncline.concurrency.deadline import Deadline
+from syncline.manager import link as links
 from syncline.session.handlers import Cancel
 from syncline.testing import Call, FakeServer
 from tests.fixtures.managers import LEGACY, MODERN, Manage, count, fake, offer
@@ -368,6 +369,44 @@ def test_a_change_while_the_server_starts_is_not_missed(manage: Manage, declared
         server.changed("tools")
     assert told.wait(SOON)
     assert count(server, "tools/list") == 2
+
+
+def test_changes_are_listed_no_faster_than_the_pace(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """3.74: a server that tells of a change with each listing is not listed for ever; closing does not wait for the pace."""
+    monkeypatch.setattr(links, "PACE", 10 * SOON)
+    told = threading.Event()
+    server = fake("a")
+    servers = manage({"s": server}, on_change=lambda name: told.set())
+    link = servers._fleet.use("s", Deadline(SOON))
+    assert eventually(lambda: link._changes is not None)
+    server.changed("tools")
+    assert told.wait(SOON)
+    server.changed("tools")
+    servers.call_tool("mcp__s__a")  # its answer comes after that
+    assert not eventually(lambda: count(server, "tools/list") > 2, 0.1)
+    servers.close()
+    assert eventually(lambda: not server._core.wires)
+    assert count(server, "tools/list") == 2
+
+
+def test_many_changes_at_once_are_one_and_take_no_threads_from_other_servers(manage: Manage) -> None:
+    """3.74: of a server that did not say that it would tell, so that there is no stream that gathers them."""
+    server = fake("a")
+    server.__class__ = Silent
+    servers = manage({"s": server})
+    servers.client("s")
+    assert eventually(lambda: not any("manager:start" in thread.name for thread in threading.enumerate()))
+    gate = server.answer_late("tools/list")
+    server.changed("tools")
+    assert gate.arrived()
+    for _ in range(100):
+        server.changed("tools")
+    servers.call_tool("mcp__s__a")  # its answer comes after them
+    assert sum("manager:list" in thread.name for thread in threading.enumerate()) <= 2
+    gate.release()
+    assert eventually(lambda: count(server, "tools/list") == 3)
+    assert eventually(lambda: not any("manager:list" in thread.name for thread in threading.enumerate()))
+    assert count(server, "tools/list") == 3
 
 
 class Silent(FakeServer):

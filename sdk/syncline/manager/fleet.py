@@ -366,7 +366,8 @@ class Fleet:
         """On a thread of the connection: its server says that its tools have changed."""
         logs.wire.info("%s: the tools have changed", link.name)
         try:
-            self.refresh(link)
+            if link.rest():
+                self.refresh(link)
         except SynclineError as error:
             logs.wire.warning("%s: the changed tools could not be listed: %s", link.name, error)
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 #: The experimental capability of servers that may not want their tools to be remembered.
 OPT_OUT = "codex/tool-catalog-cache"
 CHANGED = "notifications/tools/list_changed"
+#: Seconds between two listings because of changes: a server that tells of one with each listing would be listed for ever.
+PACE = 0.5
 
 
 class Link:
@@ -80,7 +82,8 @@ class Link:
         self._cache = cache
         self._monitor = monitor
         self._changes: Changes | None = None
-        self._stale = False
+        self._stale = False  # it was told of a change, and the tools have not been listed since
+        self._rest = Deadline(0)
         self._tell: Callable[[], None] = lambda: None
         self._cancelled = False
         self._closing = False
@@ -202,6 +205,7 @@ class Link:
         try:
             if not take(self._refreshing, deadline, taken):
                 raise RequestTimeout("the tools are being listed by somebody else").at(self.name, "tools/list")
+            self._stale = False
             left = deadline.remaining()
             offered = self._fetch(client, left if left is None else max(left, 0.001))
             with self._monitor:
@@ -209,6 +213,12 @@ class Link:
         finally:
             if True in taken:
                 self._refreshing.release()
+
+    def rest(self) -> bool:
+        """Before a listing because of a change: wait until ``PACE`` is over since the last one; False if it ends meanwhile."""
+        gone = self._monitor.wait(self.gone, self._rest)
+        self._rest = Deadline(PACE)
+        return not gone
 
     def watch(self, changed: Callable[[], None], later: Callable[[], None]) -> None:
         """Hear of changes to the list of tools, those since it was listed too, on a stream where that takes one.
@@ -237,7 +247,7 @@ class Link:
 
     def _noticed(self, notification: Notification) -> None:
         """On the thread that receives it."""
-        if notification.method == CHANGED:
+        if notification.method == CHANGED and not self._stale:
             self._stale = True
             self._tell()
 
