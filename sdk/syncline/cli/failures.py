@@ -71,6 +71,7 @@ NEXT = {
     "server_exited": "run the command by itself and see what it says; variables reach it only through --env NAME=VALUE",
     "timeout": "--timeout SECONDS allows more time; --trace FILE shows what was said until then",
     "usage": "--help, after syncline or after a command, shows what can be asked",
+    "unknown_server": "syncline servers list shows the configured servers",
     "unreachable": "check that the program is installed and that its name is right",
     "unsupported_revision": "--protocol-version chooses a revision that the server speaks",
 }
@@ -109,6 +110,8 @@ def _next(error: BaseException, code: str, url: str | None) -> str | None:
     text = _message(error)
     if isinstance(error, errors.LocalProtocolError):
         return NEXT["method_not_found"]
+    if isinstance(error, errors.ConfigError):
+        return None  # its message says what to do, and no help page knows of it
     if code == "unreachable" and url is not None:
         if "WRONG_VERSION_NUMBER" in text:
             return "the server does not speak TLS there: perhaps http:// and not https://"

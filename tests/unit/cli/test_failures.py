@@ -105,13 +105,17 @@ def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixt
         (errors.ConnectFailed("refused"), "http://x/mcp", "the server runs and that the URL is right"),
         (errors.ConnectFailed("[SSL: WRONG_VERSION_NUMBER] wrong version"), "https://x/mcp", "perhaps http://"),
         (errors.LocalProtocolError("the server does not offer prompts"), None, "syncline doctor SERVER"),
-        (errors.ConfigError("no"), None, "--help"),
+        (errors.UnknownServer("no"), None, "syncline servers list"),
         (typer.BadParameter("no"), None, "--help"),
         (typer.BadParameter("Got unexpected extra argument (server.py)"), None, "goes into quotes"),
     ],
 )
 def test_what_to_do_next_depends_on_what_is_known(error: BaseException, url: str | None, hint: str) -> None:
     assert hint in failures.describe(error, url=url)["hint"]
+
+
+def test_a_setting_that_cannot_be_meant_says_itself_what_to_do() -> None:
+    assert "hint" not in failures.describe(errors.ConfigError("mcp.json, line 3: args: expected a list of strings"))
 
 
 def test_secrets_are_masked_even_in_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
