@@ -80,10 +80,12 @@ def drawn(console: Console, columns: Sequence[str], rows: Iterable[Sequence[str]
     from rich.text import Text
 
     rows = [[clean(cell).strip() for cell in row] for row in rows]
-    # The first column is what people copy: nothing of it is left out, and it is broken last.
+    # The first column is what people copy: it is broken last.
     short = max((Text(row[0]).cell_len for row in rows), default=0) <= console.width // 2
-    first = Column(columns[0], no_wrap=short, overflow="fold")
-    shown = Table(first, *columns[1:], header_style="bold", box=None, pad_edge=False)
+    # A long path or URL is broken, for what is cut off nobody can read or copy.
+    first, *others = (Column(name, overflow="fold") for name in columns)
+    first.no_wrap = short
+    shown = Table(first, *others, header_style="bold", box=None, pad_edge=False)
     for row in rows:
         shown.add_row(Text(row[0], style="cyan"), *map(Text, row[1:]))
     return shown

@@ -58,6 +58,12 @@ def test_the_first_column_of_a_table_is_whole_on_a_terminal() -> None:
     assert screen.getvalue().count("x") >= 90
 
 
+def test_nothing_is_cut_off_on_a_terminal() -> None:
+    with terminal() as screen:
+        show.table(("WHAT", "FOUND"), [("program", "x" * 150)])
+    assert screen.getvalue().count("x") == 150
+
+
 def test_an_empty_table_on_a_terminal_says_so() -> None:
     with terminal() as screen:
         show.table(("NAME",), [])
