@@ -111,7 +111,7 @@ def rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if "era" in page:
         yield "revision", f"{page['protocolVersion']} ({page['era']} era)"
         yield "capabilities", ", ".join(page["capabilities"]) or "none"
-        yield "offers", ", ".join(f"{'?' if n is None else n} {name}" for name, n in page["counts"].items())
+        yield "offers", ", ".join(_counted(n, kind) for kind, n in page["counts"].items())
         if page["instructions"]:
             yield "instructions", page["instructions"]
     for step, seconds in page["seconds"].items():
@@ -124,6 +124,10 @@ def rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "what to do", problem["hint"]
     if page["ok"]:
         yield "verdict", "healthy" if not page["findings"] else "works, with faults that were forgiven"
+
+
+def _counted(number: int | None, kind: str) -> str:
+    return f"{'?' if number is None else number} {kind.removesuffix('s') if number == 1 else kind}"
 
 
 def register(app: typer.Typer) -> None:

@@ -182,7 +182,7 @@ class TestDoctor:
     def test_for_people(self, run: Callable[..., Run]) -> None:
         page = dict(line.split("\t") for line in run("doctor", "demo").out.decode().splitlines())
         assert page["revision"] == "2026-07-28 (stateless era)"
-        assert page["offers"] == "4 tools, 2 resources, 1 templates, 1 prompts"
+        assert page["offers"] == "4 tools, 2 resources, 1 template, 1 prompt"
         assert page["verdict"] == "healthy"
 
     def test_what_was_forgiven(self, run: Callable[..., Run], stdio_command: Callable[..., list[str]]) -> None:
