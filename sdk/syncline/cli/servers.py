@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 TICK = 0.1
 #: Events that may wait to be shown: more than there are.
 EVENTS = sys.maxsize
+#: What people see where there are no servers.
+NONE = "no servers are configured; syncline servers add NAME SERVER adds one"
 
 
 def list_(*, options: Options) -> None:
@@ -57,9 +59,9 @@ def list_(*, options: Options) -> None:
         (name, "enabled" if server.enabled else "disabled", server.name, _place(config.origins[name]))
         for name, server in config.servers.items()
     ]
-    left_out = {each.server: each for each in reversed(config.skipped) if each.server in config.errors}
-    there += [(name or "", "left out", each.reason, _place(each.origin)) for name, each in left_out.items()]
-    show.table(("SERVER", "STATE", "ABOUT", "FROM"), there, empty="no servers are configured")
+    first = {each.server: each for each in reversed(config.skipped)}
+    there += [(name, "left out", first[name].reason, _place(first[name].origin)) for name in config.errors]
+    show.table(("SERVER", "STATE", "ABOUT", "FROM"), there, empty=NONE)
     for skipped in config.skipped:
         if skipped.server is None:
             show.note(f"left out: {skipped.error}")
@@ -83,7 +85,7 @@ def status(*, options: Options) -> None:
     )
     secrets = secrets_of(*config.servers.values())
     board = Board(config.servers, servers.status(), secrets)
-    live = sys.stdout.isatty() and not options.json
+    live = bool(board.by_name) and sys.stdout.isatty() and not options.json
     with servers:
         with show.live_table(COLUMNS, board.rows) if live else nullcontext(_nothing) as draw:
             _follow(news.take, servers, config, board, draw)
@@ -93,7 +95,7 @@ def status(*, options: Options) -> None:
     if options.json:
         show.document({"ok": not board.failed, "servers": page})
     elif not live:
-        show.table(COLUMNS, board.rows())
+        show.table(COLUMNS, board.rows(), empty=NONE)
     if board.failed:
         text = f"{len(board.failed)} of {len(page)} servers cannot be used: {', '.join(board.failed)}"
         hint = "syncline doctor NAME examines one of them"

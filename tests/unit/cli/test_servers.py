@@ -111,6 +111,11 @@ class TestList:
         assert notes[0].startswith(f"left out: {theirs}: line 1, column 2: ")
         assert notes[1] == f"{ours}, line 9: mcpServers.weather.colour means nothing here"
 
+    def test_what_is_left_out_is_in_the_order_of_the_file(self, run: Callable[..., Run], work: Path) -> None:
+        write(work / "mcp.json", b={"command": "${UNSET}"}, c={"url": "ws://x.example"}, a={"command": "${UNSET}"})
+        rows = [line.split("\t") for line in run("servers", "list").out.decode().splitlines()]
+        assert [row[:2] for row in rows] == [["b", "left out"], ["c", "left out"], ["a", "left out"]]
+
     def test_nothing(self, run: Callable[..., Run], work: Path) -> None:
         assert run("servers", "list") == (0, b"", "")
         assert run("servers", "list", "--json").json == {"servers": [], "leftOut": [], "unknown": [], "files": []}
@@ -229,6 +234,13 @@ class TestStatus:
         assert starts.index("SERVER STATE") < starts.index("weather ready") < starts.index("missing failed")
         assert "missing did not start" in screen.getvalue()
         assert "hint: syncline doctor NAME" in errors.getvalue()
+
+
+    @pytest.mark.parametrize("command", ["list", "status"])
+    def test_without_servers_people_are_told_what_to_do(self, work: Path, command: str) -> None:
+        with redirect_stdout(Terminal()) as screen:
+            assert cli.main(["servers", command]) == 0
+        assert screen.getvalue() == "no servers are configured; syncline servers add NAME SERVER adds one\n"
 
 
 class TestAdd:
