@@ -14,7 +14,7 @@ import typer
 
 import syncline
 from syncline.cli import demo, doctor, events, failures, prompts, resources, servers, tools, watch
-from syncline.cli.options import with_examples
+from syncline.cli.options import help_without_command, with_examples
 
 app = typer.Typer(
     add_completion=False,
@@ -46,9 +46,7 @@ def start(
     if version:
         typer.echo(f"syncline {syncline.__version__}")
         raise typer.Exit
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(failures.USAGE)
+    help_without_command(context)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

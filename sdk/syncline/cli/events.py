@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from syncline.cli import arguments, show
-from syncline.cli.options import Options, Server, command
+from syncline.cli.options import Options, Server, command, command_group
 from syncline.errors import ServerExited
 from syncline.protocol.revisions import META
 
@@ -122,7 +122,7 @@ def tell(item: StreamItem) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="Events that a server offers.", rich_markup_mode=None)
+    group = command_group("Events that a server offers.")
     command(group, list_, "syncline events list https://desk.example/mcp")
     command(group, poll, "syncline events poll https://desk.example/mcp incident.created severity=P1 --cursor c7")
     command(

@@ -208,6 +208,18 @@ def command(app: typer.Typer, body: Callable[..., None], *examples: str) -> None
     app.command(body.__name__.rstrip("_"), help=with_examples(body.__doc__, examples))(run)
 
 
+def help_without_command(context: typer.Context) -> None:
+    """What a group of commands does before one of them; without one it shows its help, with the status of a usage error."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(failures.USAGE)
+
+
+def command_group(text: str) -> typer.Typer:
+    """A group of commands."""
+    return typer.Typer(help=text, callback=help_without_command, invoke_without_command=True, rich_markup_mode=None)
+
+
 def with_examples(text: str | None, examples: Iterable[str]) -> str:
     """Help text with examples that click does not wrap."""
     return "\n".join([inspect.cleandoc(text or ""), "", "\b", *examples])

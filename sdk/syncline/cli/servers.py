@@ -14,7 +14,7 @@ import typer
 
 from syncline.cli import failures, show
 from syncline.cli.meaning import answer, written_out
-from syncline.cli.options import Options, command, secrets_of, url_of
+from syncline.cli.options import Options, command, command_group, secrets_of, url_of
 from syncline.config import HttpServer, StdioServer, Timeouts, as_server
 from syncline.errors import ConfigError, NotReady, SynclineError
 
@@ -111,9 +111,9 @@ def add(
     *,
     options: Options,
 ) -> None:
-    """Put a server into the project's own mcp.json, or into --config FILE.
+    """Put a server into the project's own mcp.json.
 
-    --header, --env, --bearer-env and --timeout go into the file, as they are: ${NAME} stands for an environment variable when
+    Or into --config FILE. --header, --env, --bearer-env and --timeout go into the file, as they are: ${NAME} stands for an environment variable when
     the file is read.
     """
     from syncline.manager.configfiles import add_server, own_file
@@ -137,7 +137,10 @@ def remove(
     *,
     options: Options,
 ) -> None:
-    """Take a server out of the project's own mcp.json, or out of --config FILE."""
+    """Take a server out of the project's own mcp.json.
+
+    Or out of --config FILE.
+    """
     from syncline.manager.configfiles import load_config, own_file, remove_server
 
     file = options.config or own_file()
@@ -236,7 +239,7 @@ def _nothing() -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="The servers in configuration files.", rich_markup_mode=None)
+    group = command_group("The servers in configuration files.")
     command(group, list_, "syncline servers list", "syncline servers list --config mcp.json --json")
     command(group, status, "syncline servers status", "syncline servers status --timeout 10 --json")
     command(

@@ -309,6 +309,13 @@ class TestHelp:
         assert (status, out) == (2, b"")
         assert all(name.split()[0] in err for name in self.COMMANDS)
 
+    @pytest.mark.parametrize("group", ["events", "servers"])
+    def test_a_group_without_a_command_shows_help(self, run: Callable[..., Run], group: str) -> None:
+        status, out, err = run(group)
+        assert (status, out) == (2, b"")
+        assert all(name.split()[1] in err for name in self.COMMANDS if name.startswith(f"{group} "))
+        assert "..." not in err.partition("Commands:")[2]
+
     @pytest.mark.parametrize("name", COMMANDS)
     def test_each_command_has_an_example(self, run: Callable[..., Run], name: str) -> None:
         status, out, _ = run(*name.split(), "--help")

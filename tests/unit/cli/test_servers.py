@@ -235,7 +235,6 @@ class TestStatus:
         assert "missing did not start" in screen.getvalue()
         assert "hint: syncline doctor NAME" in errors.getvalue()
 
-
     @pytest.mark.parametrize("command", ["list", "status"])
     def test_without_servers_people_are_told_what_to_do(self, work: Path, command: str) -> None:
         with redirect_stdout(Terminal()) as screen:
