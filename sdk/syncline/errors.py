@@ -207,7 +207,13 @@ class ForkedConnection(ConnectionClosed):
 
 
 class RequestTimeout(SynclineError, TimeoutError):
-    """The call's deadline passed. The server was told, where the protocol has a way to. Also a ``TimeoutError``."""
+    """The call's deadline passed. The server was told, where the protocol has a way to. Also a ``TimeoutError``.
+
+    Attributes:
+        instead: What the server said while no answer came, as the message ends with it; empty if it said nothing.
+    """
+
+    instead = ""
 
 
 class OutcomeUnknown(SynclineError):

@@ -107,6 +107,8 @@ def test_a_program_that_prints_text_and_waits(wanted: str) -> None:
     assert text.startswith(f"sh: {FIRST[wanted]}: no answer within ")
     assert "what came instead: not-a-message, not JSON" in text
     assert ": Ready on port 8080; its last words on standard error:\n  warning: no TTY" in text
+    assert text.endswith(error.instead)
+    assert "Ready" in error.instead
 
 
 def test_a_program_that_prints_without_end() -> None:

@@ -14,6 +14,7 @@ from syncline.errors import (
     LocalProtocolError,
     NoCommonRevision,
     RequestTimeout,
+    ServerExited,
     SynclineError,
 )
 
@@ -131,5 +132,7 @@ def _advice(server: str, error: SynclineError, limit: float | None) -> str:
         return f"{server} wants credentials: give it auth=, bearer_env= or an Authorization header"
     if isinstance(error, RequestTimeout):
         within = "" if limit is None else f" within {limit:g} seconds"
-        return f"{server} did not start{within}; if it needs longer, raise its startup_timeout"
-    return f"{server} did not start: {error.message if error.server == server else error}"
+        return f"{server} did not start{within}; if it needs longer, raise its startup_timeout{error.instead}"
+    why = error.message if error.server == server else str(error)
+    last = error.stderr_tail[-1:] if isinstance(error, ServerExited) else []
+    return ": ".join([f"{server} did not start", why, *last])

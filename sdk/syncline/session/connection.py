@@ -374,7 +374,8 @@ class Connection:
     def _give_up(self, call: Call[Owner], waiter: Waiter, error: BaseException, message: Outgoing) -> Reply:
         """End a call that failed on our side; its answer after all, if that was on its way already."""
         if isinstance(error, RequestTimeout):
-            error.message += self._instead(waiter)
+            error.instead = self._instead(waiter)
+            error.message += error.instead
         expected = isinstance(error, SynclineError)
         if not expected or isinstance(error, RequestTimeout):
             ours = self.forsake(call, message)

@@ -28,6 +28,21 @@ def test_the_text_is_for_whoever_has_to_do_something() -> None:
     assert isinstance(broken.error, syncline.ConnectFailed)
 
 
+def test_the_text_has_what_the_server_said() -> None:
+    chatty = syncline.RequestTimeout("no answer within 5 s; what came instead: hello")
+    chatty.instead = "; what came instead: hello"
+    text = failed("x", chatty.at("x"), 5).text
+    assert (
+        text
+        == "x did not start within 5 seconds; if it needs longer, raise its startup_timeout; what came instead: hello"
+    )
+    tail = ["Traceback (most recent call last):", "KeyError: 'KEY'"]
+    ended = syncline.ServerExited("the server ended with exit status 1", command=["x"], returncode=1, stderr_tail=tail)
+    assert failed("x", ended.at("x"), 5).text == (
+        "x did not start: the server ended with exit status 1: KeyError: 'KEY'"
+    )
+
+
 def test_a_status_is_a_word() -> None:
     assert (str(READY), READY.settled, STARTING.settled) == ("ready", True, False)
     assert lost("x").state == "failed"
