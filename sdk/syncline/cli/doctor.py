@@ -30,6 +30,7 @@ def doctor(server: Server, *, options: Options) -> None:
     examination = Examination(options.secrets(server), options.url(server))
     if meant.origin is not None:
         examination.page["configured"] = {"name": meant.name, **vars(meant.origin)}
+        examination.page["unknown"] = [{"key": each.key, "meant": each.meant} for each in meant.unknown]
     examination.page |= tried(options.target(server))
     client = examination.step("connect", lambda: options.connect(server))
     if client is not None:
@@ -107,6 +108,8 @@ def rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         found = page["configured"]
         line = "" if found["line"] is None else f", line {found['line']}"
         yield "configured", f"{found['name']} in {found['file']}{line} ({found['program']})"
+        for key in page["unknown"]:
+            yield "ignored", key["key"] + (f"; is {key['meant']} meant?" if key["meant"] else "")
     yield "transport", page["transport"] + (f", {page['program'] or 'no such program'}" if "program" in page else "")
     if "era" in page:
         yield "revision", f"{page['protocolVersion']} ({page['era']} era)"

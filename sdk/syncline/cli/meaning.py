@@ -14,7 +14,7 @@ from syncline.errors import ConfigError, UnknownServer
 from syncline.protocol.forms import clean
 
 if TYPE_CHECKING:
-    from syncline.manager.configfiles import Input, Origin
+    from syncline.manager.configfiles import Input, Origin, Unknown
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,13 @@ class Meant:
         server: The server.
         name: Its configured name; None for one that is written out.
         origin: Where it was read, if it has a name.
+        unknown: Keys of its entry that mean nothing here.
     """
 
     server: StdioServer | HttpServer
     name: str | None = None
     origin: Origin | None = None
+    unknown: tuple[Unknown, ...] = ()
 
 
 def meaning(text: str, file: str | None = None) -> Meant:
@@ -104,7 +106,7 @@ def _configured(name: str, file: str | None) -> Meant | None:
     server, origin = config.servers[name], config.origins[name]
     if not server.enabled:
         raise UnknownServer(f"the server {name!r} is disabled in {origin}")
-    return Meant(server, name, origin)
+    return Meant(server, name, origin, tuple(key for key in config.unknown if key.server == name))
 
 
 def _there_are(file: str | None) -> str:

@@ -66,7 +66,7 @@ def list_(*, options: Options) -> None:
         if skipped.server is None:
             show.note(f"left out: {skipped.error}")
     for key in config.unknown:
-        show.note(f"{key.origin}: {key.origin.key} means nothing here")
+        show.note(str(key))
 
 
 def status(*, options: Options) -> None:

@@ -195,6 +195,15 @@ class TestCommands:
         }
         assert f"configured\tweather in {file}, line 3 (Claude Code)\n" in run("doctor", "weather").out.decode()
 
+    def test_doctor_says_what_is_ignored(self, run: Callable[..., Run], work: Path) -> None:
+        write(work / "mcp.json", weather=DEMO | {"startup_timeout": 5, "colour": "red"}, other=DEMO | {"arg": []})
+        assert run("doctor", "weather", "--json").json["unknown"] == [
+            {"key": "startup_timeout", "meant": "startup_timeout_sec"},
+            {"key": "colour", "meant": None},
+        ]
+        page = run("doctor", "weather").out.decode()
+        assert "ignored\tstartup_timeout; is startup_timeout_sec meant?\nignored\tcolour\n" in page
+
     def test_doctor_says_where_it_comes_from_when_it_cannot_be_reached(
         self, run: Callable[..., Run], home: Path
     ) -> None:

@@ -60,6 +60,10 @@ JSON = {
         " stdio, http, streamable-http, streamable_http, streamableHttp, sse, found a number"
     ),
     '{"mcpServers": {"a": {"type": "stdio"}}}': ", line 1: mcpServers.a: expected command, for type stdio; add it",
+    '{"mcpServers": {"a": {"comand": "x", "arg": [], "more": 1}}}': (
+        ", line 1: mcpServers.a: expected command, for a program, or url, for a server on the network; add one of them"
+        "; comand means nothing here, is command meant?; arg means nothing here, is args meant?"
+    ),
     '{"mcpServers": {"a": {"type": "http", "command": "x"}}}': (
         ", line 1: mcpServers.a.command: does not go with type http; keep one of the two"
     ),

@@ -283,6 +283,18 @@ def test_unknown_keys_are_reported_where_a_file_is_about_servers(machine: Machin
     assert config.metadata == {"a": {"later": "secret"}}
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("arg", "args"), ("startup_timeout", "startup_timeout_sec"), ("enabledTools", "enabled_tools"), ("colour", None)],
+)
+def test_an_unknown_key_may_be_one_that_is_meant(machine: Machine, key: str, meant: str | None) -> None:
+    machine.write("mcp.json", json.dumps({"mcpServers": {"a": {"command": "a", key: 1}}}))
+    [unknown] = machine.load().unknown
+    assert (unknown.key, unknown.meant) == (key, meant)
+    said = f"{unknown.origin}: mcpServers.a.{key} means nothing here"
+    assert str(unknown) == (said if meant is None else f"{said}; is {meant} meant?")
+
+
 def test_a_file_about_something_else_is_left_alone(machine: Machine) -> None:
     file = machine.write("mcp.json", '{"navigation": []}')
     assert [each.reason for each in machine.load().skipped] == [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from syncline.config import HttpServer, StdioServer
@@ -106,6 +107,11 @@ class Entry:
     unknown: tuple[str, ...]
 
 
+def similar(key: str) -> str | None:
+    """The key that may have been meant by one that means nothing, None if there is none like it."""
+    return next(iter(get_close_matches(key, (*KEYS, *_TYPE_KEYS), 1, cutoff=0.75)), None)
+
+
 def read(raw: object, form: Format, around: Surroundings, folder: str | None) -> Entry:
     """Read one entry; ``folder`` is where its program starts and paths begin, None for our own working directory.
 
@@ -136,10 +142,10 @@ def read(raw: object, form: Format, around: Surroundings, folder: str | None) ->
         else:
             continue
         raise Wrong(key, wanted)
-    transport = _transport(stated, keys, fields)
     used = {*KEYS, *form.milliseconds, STARTUP_MILLISECONDS, *_TYPE_KEYS}
     metadata = {key: value for key, value in raw.items() if key not in used}
     unknown = tuple(key for key in metadata if key not in METADATA)
+    transport = _transport(stated, keys, fields, unknown)
     server = _stdio(fields, folder) if transport == "stdio" else _http(fields, keys["url"], stated)
     return Entry(server, metadata, unknown)
 
@@ -158,10 +164,14 @@ def _stated(raw: Mapping[str, object]) -> str | None:
     return None
 
 
-def _transport(stated: str | None, keys: Mapping[str, str], fields: dict[str, Any]) -> Literal["stdio", "http"]:
+def _transport(
+    stated: str | None, keys: Mapping[str, str], fields: dict[str, Any], strangers: Collection[str]
+) -> Literal["stdio", "http"]:
     """The kind of server; what belongs to the other kind must not be there, unless it is empty."""
     if stated is None and not {"command", "url"} & keys.keys():
-        raise Wrong("", "expected command, for a program, or url, for a server on the network; add one of them")
+        instead = [f"; {key} means nothing here, is {meant} meant?" for key in strangers if (meant := similar(key))]
+        wanted = "expected command, for a program, or url, for a server on the network; add one of them"
+        raise Wrong("", wanted + "".join(instead))
     transport = TYPES[stated][0] if stated else "stdio" if "command" in keys else "http"
     for field, key in keys.items():
         meaning = KEYS.get(key)

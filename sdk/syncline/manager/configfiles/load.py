@@ -231,7 +231,8 @@ class _Loader:
             self._entries[name] = entry
             self._origins[name] = origin
             self._unknown.extend(
-                Unknown(self._origin(source, form, document, *path, key), name, key) for key in entry.unknown
+                Unknown(self._origin(source, form, document, *path, key), name, key, entries.similar(key))
+                for key in entry.unknown
             )
 
     def _refuse(self, source: _Source, origin: Origin, what: str, name: str | None = None) -> None:

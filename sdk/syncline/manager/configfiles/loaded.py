@@ -46,11 +46,17 @@ class Unknown:
         origin: Where it stands.
         server: The server that it belongs to, None at the top of a file.
         key: The key.
+        meant: The key that may have been meant, None if there is none like it.
     """
 
     origin: Origin
     server: str | None
     key: str
+    meant: str | None = None
+
+    def __str__(self) -> str:
+        question = "" if self.meant is None else f"; is {self.meant} meant?"
+        return f"{self.origin}: {self.origin.key} means nothing here{question}"
 
 
 @dataclass(frozen=True)
