@@ -96,6 +96,14 @@ def test_everything_else_stays_in_its_order(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == BEFORE
 
 
+def test_lines_end_as_they_did(tmp_path: Path) -> None:
+    file, before = tmp_path / "mcp.json", BEFORE.replace("\n", "\r\n").encode()
+    file.write_bytes(before)
+    add_server(file, "m", StdioServer("m"))
+    remove_server(file, "m")
+    assert file.read_bytes() == before
+
+
 def test_a_new_file_is_for_its_owner_alone_and_another_keeps_its_mode(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     add_server(file, "a", HttpServer(URL))

@@ -158,13 +158,15 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _write(target: Path, data: dict[str, object], before: str) -> None:
-    """Replace the file, with the indentation that it had."""
+    """Replace the file, with the indentation and the ends of lines that it had."""
     found = re.search(r"\n([ \t]+)\S", before)
     indent = found[1] if found else "  "
     try:
         content = (json.dumps(data, indent=indent, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can hold
         content = (json.dumps(data, indent=indent) + "\n").encode()
+    if "\r\n" in before:
+        content = content.replace(b"\n", b"\r\n")
     temporary = ""
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
