@@ -131,7 +131,8 @@ def _message(error: BaseException) -> str:
 
 def redact(value: Any, secrets: Collection[str]) -> Any:
     """Text without secrets; anything else as it is."""
-    for secret in secrets if isinstance(value, str) else ():
+    longest_first = sorted(secrets, key=len, reverse=True)  # one may be part of another one
+    for secret in longest_first if isinstance(value, str) else ():
         value = value.replace(secret, "[redacted]")
     return value
 

@@ -125,6 +125,10 @@ def test_secrets_are_masked_even_in_a_traceback(capsys: pytest.CaptureFixture[st
     assert text.count("[redacted]") == 2
 
 
+def test_a_secret_that_is_part_of_another_one_leaves_nothing_of_it() -> None:
+    assert failures.redact("key hunter2-and-more", ["hunter2", "hunter2-and-more"]) == "key [redacted]"
+
+
 def test_people_at_a_terminal_get_words_and_what_to_do() -> None:
     with redirect_stderr(Terminal()) as screen:
         report(errors.ConnectFailed("refused\x1b[2J"))
