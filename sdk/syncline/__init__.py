@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from syncline.config import Backoff, HttpServer, Limits, RetryPolicy, StdioServer, Timeouts
     from syncline.errors import (
         AccessChanged,
+        AuthDenied,
         AuthError,
         AuthRequired,
         CallbackEndpointError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         ConnectFailed,
         ConnectionClosed,
         ConnectionLost,
+        DiscoveryFailed,
         EventError,
         EventForbidden,
         EventNotFound,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
         NotReady,
         OutcomeUnknown,
         ProtocolError,
+        RefreshFailed,
         RemoteProtocolError,
         RequestTimeout,
         RequiredServersFailed,
@@ -113,6 +116,7 @@ _HOMES = {
     "syncline.config": ("Backoff", "HttpServer", "Limits", "RetryPolicy", "StdioServer", "Timeouts"),
     "syncline.errors": (
         "AccessChanged",
+        "AuthDenied",
         "AuthError",
         "AuthRequired",
         "CallbackEndpointError",
@@ -121,6 +125,7 @@ _HOMES = {
         "ConnectFailed",
         "ConnectionClosed",
         "ConnectionLost",
+        "DiscoveryFailed",
         "EventError",
         "EventForbidden",
         "EventNotFound",
@@ -142,6 +147,7 @@ _HOMES = {
         "NotReady",
         "OutcomeUnknown",
         "ProtocolError",
+        "RefreshFailed",
         "RemoteProtocolError",
         "RequestTimeout",
         "RequiredServersFailed",
@@ -197,6 +203,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AccessChanged",
+    "AuthDenied",
     "AuthError",
     "AuthRequired",
     "Backoff",
@@ -215,6 +222,7 @@ __all__ = [
     "ConnectionManager",
     "CredentialChanges",
     "CursorStore",
+    "DiscoveryFailed",
     "ElicitRequest",
     "Elicitation",
     "Elicitations",
@@ -250,6 +258,7 @@ __all__ = [
     "Principal",
     "ProtocolError",
     "Reconnect",
+    "RefreshFailed",
     "RemoteProtocolError",
     "RequestTimeout",
     "RequiredServersFailed",

@@ -44,8 +44,11 @@
     ├─ ToolDisabled                       the configuration does not allow it
     ├─ NotReady                           the server has not started yet
     ├─ RequiredServersFailed              servers did not start that the program cannot do without
-    └─ AuthError
-       └─ AuthRequired                    the server wants credentials
+    └─ AuthError                          something about who we are
+       ├─ AuthRequired                    the server wants credentials
+       ├─ AuthDenied                      a person or the authorization server said no
+       ├─ DiscoveryFailed                 what is published about logging in cannot be found or trusted
+       └─ RefreshFailed                   they could not be refreshed
 
 Errors are never grouped. Each names the server, the method and the request id where there is one, and keeps its cause in
 ``__cause__``. All of them can be pickled, so they cross process boundaries (Celery, multiprocessing) unharmed.
@@ -481,16 +484,65 @@ class AuthError(SynclineError):
 
 
 class AuthRequired(AuthError):
-    """The server wants credentials (HTTP 401).
+    """The server wants credentials (HTTP 401), or other ones than we have.
 
     Attributes:
         www_authenticate: Its challenge, verbatim; None where it sent none.
         status: The HTTP status.
         url: Where the request went, without its query.
+        login_url: Where the authorization server lets people log in; None where that is not known.
+        scopes: What it would be asked for there.
     """
 
-    def __init__(self, message: str, *, www_authenticate: str | None, status: int = 401, url: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        www_authenticate: str | None,
+        status: int = 401,
+        url: str = "",
+        login_url: str | None = None,
+        scopes: Sequence[str] = (),
+    ) -> None:
         super().__init__(message)
         self.www_authenticate = www_authenticate
         self.status = status
         self.url = url
+        self.login_url = login_url
+        self.scopes = list(scopes)
+
+
+class AuthDenied(AuthError):
+    """A person or the authorization server said no, or answered what must not be used.
+
+    Attributes:
+        error: The code of OAuth (RFC 6749, 4.1.2.1 and 5.2): ``access_denied``, ``invalid_scope``; None where there is none.
+    """
+
+    def __init__(self, message: str, *, error: str | None = None) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+class DiscoveryFailed(AuthError):
+    """What is published about logging in to the server cannot be found, or must not be trusted. Nothing was sent there.
+
+    Attributes:
+        passing: Whether it may pass by itself, as after a 503.
+    """
+
+    def __init__(self, message: str, *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
+
+
+class RefreshFailed(AuthError):
+    """Credentials could not be refreshed. What is stored is as it was, so a later attempt may succeed.
+
+    Attributes:
+        error: The authorization server's error code (RFC 6749, 5.2), None where it gave none.
+    """
+
+    def __init__(self, message: str, *, error: str | None = None) -> None:
+        super().__init__(message)
+        self.error = error

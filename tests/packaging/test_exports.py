@@ -55,6 +55,7 @@ VALUES = {
 }
 ERRORS = {
     "AccessChanged",
+    "AuthDenied",
     "AuthError",
     "AuthRequired",
     "CallbackEndpointError",
@@ -63,6 +64,7 @@ ERRORS = {
     "ConnectFailed",
     "ConnectionClosed",
     "ConnectionLost",
+    "DiscoveryFailed",
     "EventError",
     "EventForbidden",
     "EventNotFound",
@@ -84,6 +86,7 @@ ERRORS = {
     "NotReady",
     "OutcomeUnknown",
     "ProtocolError",
+    "RefreshFailed",
     "RemoteProtocolError",
     "RequestTimeout",
     "RequiredServersFailed",

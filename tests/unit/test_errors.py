@@ -28,7 +28,10 @@ SAMPLES = [
     errors.server_error(-32602, "m", {"x": 1}, 400),
     errors.ListingLimit("m"),
     errors.InputRequired("m", requests={"k": {"method": "roots/list"}}, request_state="S"),
-    errors.AuthRequired("m", www_authenticate="Bearer", url="https://x/mcp"),
+    errors.AuthRequired("m", www_authenticate="Bearer", url="https://x/mcp", login_url="https://y/", scopes=["a"]),
+    errors.AuthDenied("m", error="access_denied"),
+    errors.DiscoveryFailed("m", passing=True),
+    errors.RefreshFailed("m", error="temporarily_unavailable"),
 ]
 
 

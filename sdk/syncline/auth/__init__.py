@@ -1,1 +1,1 @@
-"""Who we are: what is sent with requests to prove it, and what is done when a server does not take it."""
+"""Who we are: OAuth as MCP has it. What thinks here has no clock, lock, socket or thread; what it needs done, it asks for."""
