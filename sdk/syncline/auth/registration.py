@@ -14,7 +14,7 @@ none of these                         the user has to register it, and is told s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from syncline.errors import AuthDenied, ConfigError
@@ -23,7 +23,7 @@ from . import urls
 from .clients import BASIC, NONE, POST, OAuthClient
 from .documents import Unusable, number, read, shown, text, texts
 from .metadata import ServerMetadata
-from .token_requests import CODE, REFRESH
+from .token_requests import CODE, DEVICE, REFRESH
 
 _BY_HAND = "register the client by hand and give its client_id"
 _ADVICE = {
@@ -46,6 +46,26 @@ def document_refusal(url: str) -> str | None:
     return None
 
 
+def bind(configured: OAuthClient, issuer: str, known: Collection[str]) -> OAuthClient:
+    """The configured client, for an authorization server.
+
+    Args:
+        configured: What the user says.
+        issuer: The authorization server.
+        known: Authorization servers that it was used with, in case the user does not say where it belongs.
+
+    Raises:
+        ConfigError: It belongs elsewhere, and is not shown to this one.
+    """
+    homes = {configured.issuer} if configured.issuer is not None else set(known)
+    if homes and issuer not in homes:
+        raise ConfigError(
+            f"the client {configured.client_id!r} belongs to {urls.shown(min(homes))}, and the server now asks for tokens of "
+            f"{urls.shown(issuer)}: give the client that is registered there, or ask those who run the server"
+        )
+    return replace(configured, issuer=issuer)
+
+
 def choose(
     metadata: ServerMetadata, *, configured: OAuthClient | None, document: str | None, kept: OAuthClient | None
 ) -> OAuthClient | None:
@@ -53,21 +73,16 @@ def choose(
 
     Args:
         metadata: The authorization server.
-        configured: What the user says.
+        configured: What the user says, bound to it.
         document: The URL of a client ID metadata document. It is the same everywhere, and recognised by equality only.
         kept: What was registered there before.
 
     Raises:
-        ConfigError: The configured client belongs elsewhere, or there is no way to become known.
+        ConfigError: There is no way to become known.
     """
     issuer = metadata.issuer
     if configured is not None:
-        if configured.issuer not in (None, issuer):
-            raise ConfigError(
-                f"the client {configured.client_id!r} belongs to {urls.shown(configured.issuer or '')}, and the server now asks for "
-                f"tokens of {urls.shown(issuer)}: give the client that is registered there, or ask those who run the server"
-            )
-        return replace(configured, issuer=issuer)
+        return configured
     if document is not None and metadata.client_documents_supported:
         refusal = document_refusal(document)
         if refusal is not None:
@@ -75,12 +90,18 @@ def choose(
         return OAuthClient(document, issuer=issuer, auth_method=NONE, source="document")
     if kept is not None and kept.issuer == issuer and kept.source == "registered":
         return kept
+    endpoint(metadata)
+    return None
+
+
+def endpoint(metadata: ServerMetadata) -> str:
+    """Where programs register themselves. Raises ``ConfigError`` if they cannot."""
     if metadata.registration_endpoint is None:
         raise ConfigError(
-            f"{urls.shown(issuer)} lets no program register itself: register one there by hand and give its client_id"
+            f"{urls.shown(metadata.issuer)} lets no program register itself: register one there by hand and give its client_id"
             + (", or the URL of a client ID metadata document" if metadata.client_documents_supported else "")
         )
-    return None
+    return metadata.registration_endpoint
 
 
 def suits(client: OAuthClient, redirect_uri: str) -> bool:
@@ -88,24 +109,25 @@ def suits(client: OAuthClient, redirect_uri: str) -> bool:
     return not client.redirect_uris or redirect_uri in client.redirect_uris
 
 
-def request(metadata: ServerMetadata, *, client_name: str, redirect_uri: str, scopes: tuple[str, ...]) -> bytes:
+def request(metadata: ServerMetadata, *, client_name: str, redirect_uri: str | None, scopes: tuple[str, ...]) -> bytes:
     """The body of a registration (RFC 7591, 2).
 
     Args:
         metadata: The authorization server.
         client_name: What people are shown.
         redirect_uri: Where people are sent back to. On this machine it makes a ``native`` application, else a ``web`` one.
+            None for a device, which nobody is sent back to.
         scopes: All that may be asked for later.
     """
     listed = metadata.auth_methods
     method = next((each for each in (NONE, BASIC, POST) if listed is None or each in listed), NONE)
-    grants = [grant for grant in (CODE, REFRESH) if grant == CODE or metadata.supports_grant(grant)]
+    native = redirect_uri is None or urls.is_loopback(redirect_uri)
     document: dict[str, object] = {
         "client_name": client_name,
-        "redirect_uris": [redirect_uri],
-        "application_type": "native" if urls.is_loopback(redirect_uri) else "web",
-        "grant_types": grants,
-        "response_types": ["code"],
+        "redirect_uris": [redirect_uri] if redirect_uri else [],
+        "application_type": "native" if native else "web",
+        "grant_types": [CODE if redirect_uri else DEVICE, *([REFRESH] if metadata.supports_grant(REFRESH) else [])],
+        "response_types": ["code"] if redirect_uri else [],
         "token_endpoint_auth_method": method,
     }
     if scopes:
@@ -113,14 +135,14 @@ def request(metadata: ServerMetadata, *, client_name: str, redirect_uri: str, sc
     return json.dumps(document).encode()
 
 
-def read_client(status: int, body: bytes, *, issuer: str, redirect_uri: str) -> OAuthClient:
+def read_client(status: int, body: bytes, *, issuer: str, redirect_uri: str | None) -> OAuthClient:
     """The client that was registered: what the authorization server made of it, which may be something else than was asked for.
 
     Args:
         status: The HTTP status of the answer; 201, and 200 where servers do not know better.
         body: Its body.
         issuer: The authorization server, who does not get to say that itself.
-        redirect_uri: Where people are to be sent back to.
+        redirect_uri: Where people are to be sent back to; None for a device.
 
     Raises:
         AuthDenied: It was refused, or is of no use here: found out now, and not when a person has logged in.
@@ -138,15 +160,15 @@ def read_client(status: int, body: bytes, *, issuer: str, redirect_uri: str) -> 
         issuer=issuer,
         secret=secret,
         auth_method=text(document, "token_endpoint_auth_method") or (BASIC if secret else NONE),
-        redirect_uris=(redirect_uri,),
+        redirect_uris=(redirect_uri,) if redirect_uri else (),
         source="registered",
         secret_expires_at=number(document, "client_secret_expires_at") or None,
     )
     if not client.can(client.auth_method or NONE):
         reason = f"the client is to prove itself by {shown(client.auth_method or '')}, and got nothing for that"
         raise _refused(issuer, reason, _BY_HAND)
-    allowed = texts(document, "redirect_uris") or (redirect_uri,)
-    if not any(_same_place(redirect_uri, each) for each in allowed):
+    allowed = texts(document, "redirect_uris")
+    if redirect_uri and allowed and not any(_same_place(redirect_uri, each) for each in allowed):
         raise _refused(issuer, "it sends people back elsewhere", f"choose another redirect URI than {redirect_uri}")
     return client
 
@@ -163,7 +185,7 @@ def _same_place(wanted: str, registered: str) -> bool:
     return same and urls.is_loopback(wanted)
 
 
-def _refusal(status: int, document: Mapping[str, object], issuer: str, redirect_uri: str) -> AuthDenied:
+def _refusal(status: int, document: Mapping[str, object], issuer: str, redirect_uri: str | None) -> AuthDenied:
     error = text(document, "error")
     words = shown(": ".join(filter(None, (error, text(document, "error_description")))))
     advice = _ADVICE.get(error or "", _BY_HAND).format(redirect=redirect_uri)

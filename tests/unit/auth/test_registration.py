@@ -61,14 +61,19 @@ def test_where_nothing_is_left_the_user_is_told() -> None:
 
 def test_a_configured_client_is_shown_to_nobody_else() -> None:
     """B-3, B-4, B-5: a clear error, and it is not tried."""
-    with pytest.raises(ConfigError, match=r"belongs to https://old\.test") as caught:
-        choose(ALL, replace(CONFIGURED, issuer="https://old.test"), DOCUMENT, KEPT)
+    assert registration.bind(CONFIGURED, ISSUER, ()) == CONFIGURED
+    with pytest.raises(ConfigError, match=r"belongs to https://id\.test/acme") as caught:
+        registration.bind(CONFIGURED, "https://new.test", ["https://new.test"])
     assert "planted" not in str(caught.value)
 
 
 def test_a_configured_client_belongs_to_where_it_is_first_used() -> None:
     """B-4, B-8."""
-    assert choose(ALL, replace(CONFIGURED, issuer=None)) == CONFIGURED
+    loose = replace(CONFIGURED, issuer=None)
+    assert registration.bind(loose, ISSUER, ()) == CONFIGURED
+    assert registration.bind(loose, ISSUER, [ISSUER, "https://old.test"]) == CONFIGURED
+    with pytest.raises(ConfigError, match=r"belongs to https://id\.test/acme"):
+        registration.bind(loose, "https://new.test", [ISSUER, "https://old.test"])
 
 
 @pytest.mark.parametrize("issuer", ["https://id.test/acme/", "https://old.test", None])
@@ -173,6 +178,15 @@ def test_refresh_tokens_are_not_asked_for_where_there_are_none() -> None:
     metadata = replace(OPEN, grant_types_supported=("authorization_code",))
     sent = json.loads(registration.request(metadata, client_name="x", redirect_uri=REDIRECT, scopes=()))
     assert sent["grant_types"] == ["authorization_code"]
+
+
+def test_a_device_is_sent_back_to_by_nobody() -> None:
+    """RFC 8628, 3.4."""
+    sent = json.loads(registration.request(OPEN, client_name="x", redirect_uri=None, scopes=()))
+    assert sent["grant_types"] == ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"]
+    assert (sent["redirect_uris"], sent["response_types"], sent["application_type"]) == ([], [], "native")
+    body = b'{"client_id": "c", "redirect_uris": ["https://x.test/cb"]}'
+    assert registration.read_client(201, body, issuer=ISSUER, redirect_uri=None).redirect_uris == ()
 
 
 # ----------------------------------------------------------------------------------------------------------------- the answer
