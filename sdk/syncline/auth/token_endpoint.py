@@ -1,0 +1,147 @@
+"""Speaking with an authorization server's endpoints: tokens, codes of devices, registrations. Nothing is sent twice here.
+
+A request that failed on its way may have worked: codes, assertions and rotating refresh tokens are good for one use. The one
+exception is a request that was refused for want of a nonce (RFC 9449, 8), which did nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from syncline.errors import AuthDenied, DiscoveryFailed, RefreshFailed
+
+from . import clients, registration, token_requests, urls
+from .clients import OAuthClient
+from .metadata import ServerMetadata
+from .settings import Settings
+from .steps import Fetch, Fetched, Steps, ask
+from .token_requests import DeviceCodes, Form, TokenAnswer, TokenRefusal
+
+#: Seconds for one request. Authorization servers ask others before they answer.
+TIMEOUT = 45.0
+BEARER, DPOP = ("bearer",), ("dpop",)
+
+
+def request_token(
+    settings: Settings, server: ServerMetadata, client: OAuthClient | None, form: Form
+) -> Steps[TokenAnswer | TokenRefusal]:
+    """Ask the token endpoint of an authorization server.
+
+    Args:
+        settings: The server that the token is for.
+        server: The authorization server.
+        client: Who asks; None where an assertion says that.
+        form: What is asked.
+
+    Raises:
+        ConfigError: The client cannot prove itself in a way that is asked for.
+        DiscoveryFailed: The endpoint may not be used.
+    """
+    return (
+        yield from _request(settings, server, client, server.token_endpoint, form, DPOP if settings.prover else BEARER)
+    )
+
+
+def refresh(
+    settings: Settings, server: ServerMetadata, client: OAuthClient, refresh_token: str, resource: str | None
+) -> Steps[TokenAnswer | TokenRefusal]:
+    """Ask for a new access token. What the answer leaves out stays as it was.
+
+    Args:
+        settings: The server that the token is for.
+        server: The authorization server that gave the refresh token; nobody else is shown it.
+        client: Whom it was given to.
+        refresh_token: The refresh token.
+        resource: The identifier of the server, None for 2025-03-26.
+
+    Raises:
+        RefreshFailed: Not now; the refresh token may still be good.
+        ConfigError: As ``request_token``.
+        DiscoveryFailed: As ``request_token``.
+    """
+    form = token_requests.refresh_form(refresh_token, resource)
+    answer = yield from request_token(settings, server, client, form)
+    if isinstance(answer, TokenRefusal) and answer.passing:
+        raise not_now(server, answer)
+    return answer
+
+
+def exchange(settings: Settings, client: OAuthClient, endpoint: str, form: Form) -> Steps[TokenAnswer | TokenRefusal]:
+    """Ask an identity provider for something to show to an authorization server (RFC 8693)."""
+    provider = ServerMetadata(issuer=client.issuer or endpoint, token_endpoint=endpoint)
+    return (yield from _request(settings, provider, client, endpoint, form, ("n_a",)))
+
+
+def device_codes(
+    settings: Settings, server: ServerMetadata, client: OAuthClient, endpoint: str, form: Form
+) -> Steps[DeviceCodes | TokenRefusal]:
+    """Ask for the codes of a device (RFC 8628, 3.1)."""
+    headers, members = _proof(server, client)
+    fetched = yield from _post(settings, endpoint, headers, token_requests.encode({**form, **members}))
+    return token_requests.read_device_codes(fetched.status, fetched.body)
+
+
+def register(
+    settings: Settings, server: ServerMetadata, redirect_uri: str | None, scopes: tuple[str, ...]
+) -> Steps[OAuthClient]:
+    """Register the client (RFC 7591).
+
+    Raises:
+        AuthDenied: It was refused, or what came of it is of no use.
+        ConfigError: No program can register itself there.
+        DiscoveryFailed: The endpoint may not be used.
+    """
+    endpoint = registration.endpoint(server)
+    body = registration.request(server, client_name=settings.client_name, redirect_uri=redirect_uri, scopes=scopes)
+    fetched = yield from _post(settings, endpoint, {"Content-Type": "application/json"}, body)
+    return registration.read_client(fetched.status, fetched.body, issuer=server.issuer, redirect_uri=redirect_uri)
+
+
+def denied(server: ServerMetadata, refusal: TokenRefusal, advice: str) -> AuthDenied:
+    """The error for a token that was refused."""
+    return AuthDenied(f"{urls.shown(server.issuer)} gave no token ({refusal}): {advice}", error=refusal.error)
+
+
+def not_now(server: ServerMetadata, refusal: TokenRefusal) -> RefreshFailed:
+    """The error for a token that may be given later."""
+    return RefreshFailed(
+        f"{urls.shown(server.issuer)} gives no token now ({refusal}): try again later", error=refusal.error
+    )
+
+
+def _request(
+    settings: Settings,
+    server: ServerMetadata,
+    client: OAuthClient | None,
+    endpoint: str,
+    form: Form,
+    token_types: tuple[str, ...],
+) -> Steps[TokenAnswer | TokenRefusal]:
+    nonce: str | None = None
+    while True:
+        headers, members = _proof(server, client)
+        if settings.prover is not None and token_types == DPOP:
+            headers = {**headers, "DPoP": settings.prover("POST", endpoint, nonce)}
+        fetched = yield from _post(settings, endpoint, headers, token_requests.encode({**form, **members}))
+        answer = token_requests.read_answer(fetched.status, fetched.body, token_types)
+        asked = fetched.headers.get("dpop-nonce") if token_types == DPOP else None
+        if nonce is None and asked and isinstance(answer, TokenRefusal) and answer.error == "use_dpop_nonce":
+            nonce = asked
+            continue
+        return answer
+
+
+def _proof(server: ServerMetadata, client: OAuthClient | None) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    if client is None:
+        return {}, {}
+    return clients.prove(client, clients.choose_method(client, server.auth_methods), server.issuer)
+
+
+def _post(settings: Settings, url: str, headers: Mapping[str, str], body: bytes) -> Steps[Fetched]:
+    refusal = settings.reach.refusal(url)
+    if refusal is not None:
+        raise DiscoveryFailed(
+            f"nothing is sent to {urls.shown(url)}: {refusal}; ask those who run the authorization server"
+        )
+    form = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
+    return (yield from ask(Fetch("POST", url, {**form, **headers}, body, timeout=TIMEOUT), Fetched))
