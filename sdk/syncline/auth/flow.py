@@ -1,0 +1,310 @@
+"""Getting a token for a server, from its challenge to the answer of the token endpoint, as a generator without I/O.
+
+::
+
+    challenge → who gives tokens → what is kept ─┬─ insufficient_scope ── more scopes ─┐
+                                                 ├─ a refresh token ── refresh ── done  ├─ client → person → code → token
+                                                 └─ neither, or refused ────────────────┘
+                                                    without a person: token
+
+How often each of these may happen in one call of a user is a ``Budget``. Nothing that belongs to one authorization server is
+shown to another one: the client, the refresh token and the code go to the issuer that they are kept with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from syncline.errors import AuthDenied, AuthRequired, ConfigError, DiscoveryFailed
+
+from . import authorization, programs, registration, scopes, token_endpoint, token_requests, urls
+from .challenge import Challenge
+from .clients import OAuthClient
+from .discovery import Found, discover
+from .programs import ProgramGrant
+from .settings import Browser, Budget, Device, Entropy, Settings
+from .steps import AskPerson, Forget, Kept, Listen, Recall, ShowCode, Steps, Wait, ask, tell
+from .token_requests import DeviceCodes, TokenAnswer, TokenRefusal
+
+INSUFFICIENT_SCOPE = "insufficient_scope"
+
+_AGAIN = "log in again"
+_CHECK_CLIENT = "check the client_id, its secret or key, and that it is registered there"
+
+
+@dataclass(frozen=True)
+class Authorized:
+    """A token, and what has to be kept with it.
+
+    Attributes:
+        issuer: The authorization server.
+        resource: The identifier of the server, None for 2025-03-26.
+        client: Who we are at the authorization server; None for a workload, which is nobody there.
+        token: The token. It has the refresh token that can be used next, also where that is the one from before.
+        requested: All scopes that were asked for.
+        granted: The scopes that the token has.
+        renewed: It was refreshed: we are who we were before.
+        budget: What is left of it.
+    """
+
+    issuer: str
+    resource: str | None
+    client: OAuthClient | None
+    token: TokenAnswer
+    requested: tuple[str, ...]
+    granted: tuple[str, ...]
+    renewed: bool
+    budget: Budget
+
+
+def authorize(
+    settings: Settings,
+    *,
+    entropy: Entropy,
+    challenge: Challenge | None = None,
+    known: Collection[str] = (),
+    budget: Budget | None = None,
+    interactive: bool = True,
+) -> Steps[Authorized]:
+    """Get a token.
+
+    Args:
+        settings: The server.
+        entropy: Gives random bytes.
+        challenge: What the server said; None for a login that it did not ask for.
+        known: Issuers whose tokens or registrations we have.
+        budget: What it may cost; None for the whole budget of a call.
+        interactive: Whether a person may be asked.
+
+    Raises:
+        AuthRequired: A person has to log in, and must not be asked here.
+        AuthDenied: A person or an authorization server said no, or the budget is spent: the server does not take the token.
+        RefreshFailed: There is no token now, and there may be one later.
+        DiscoveryFailed: Nobody gives tokens for the server who may be trusted.
+        ConfigError: There is a setting to change first.
+    """
+    found = yield from discover(settings, challenge, known)
+    if settings.client is not None:
+        settings = replace(settings, client=registration.bind(settings.client, found.server.issuer, known))
+    kept = yield from ask(Recall(found.server.issuer, found.resource), Kept)
+    flow = _Flow(settings, entropy, challenge, found, kept, budget or Budget(), interactive)
+    grant = settings.grant
+    if isinstance(grant, (Browser, Device)):
+        return (yield from flow.for_person(grant))
+    return (yield from flow.for_program(grant))
+
+
+@dataclass
+class _Flow:
+    settings: Settings
+    entropy: Entropy
+    challenge: Challenge | None
+    found: Found
+    kept: Kept
+    budget: Budget
+    interactive: bool
+
+    def for_person(self, grant: Browser | Device) -> Steps[Authorized]:
+        if not self.stepping_up:  # a refresh gives no more scopes than there were
+            refreshed = yield from self.refresh()
+            if refreshed is not None:
+                return refreshed
+        wanted = self.wanted(offline=self.settings.offline)
+        if not self.interactive:
+            raise self.required(wanted)
+        self.spend()
+        if isinstance(grant, Browser):
+            return (yield from self.with_browser(wanted))
+        return (yield from self.with_device(wanted))
+
+    def for_program(self, grant: ProgramGrant) -> Steps[Authorized]:
+        wanted = self.wanted(offline=False)
+        self.spend()
+        server = self.found.server
+        client, form = yield from programs.prepare(self.settings, grant, self.found, wanted)
+        answer = yield from token_endpoint.request_token(self.settings, server, client, form)
+        if isinstance(answer, TokenAnswer):
+            return self.authorized(client, answer, wanted)
+        if answer.passing:
+            raise token_endpoint.not_now(server, answer)
+        raise token_endpoint.denied(server, answer, _CHECK_CLIENT)
+
+    # --------------------------------------------------------------------------------------------------- the ways to a token
+
+    def refresh(self) -> Steps[Authorized | None]:
+        """With the refresh token that is kept; None where there is none, or it is not good any more."""
+        refresh_token, budget = self.kept.refresh_token, self.budget.spend("refreshes")
+        if refresh_token is None or budget is None:
+            return None
+        server, resource, client = self.found.server, self.found.resource, self.client()
+        if client is None:
+            return None
+        self.budget = budget
+        answer = yield from token_endpoint.refresh(self.settings, server, client, refresh_token, resource)
+        if isinstance(answer, TokenAnswer):
+            token = replace(answer, refresh_token=answer.refresh_token or refresh_token)
+            return self.authorized(client, token, self.kept.requested, renewed=True)
+        if answer.error == "invalid_client":
+            yield from self.forget(client, answer)
+            self.kept = replace(self.kept, client=None)
+        else:
+            yield from tell(Forget(server.issuer, refresh_token=refresh_token))
+        return None
+
+    def with_browser(self, wanted: tuple[str, ...]) -> Steps[Authorized]:
+        server, resource = self.found.server, self.found.resource
+        reason = server.code_refusal() or self.settings.reach.refusal(server.authorization_endpoint or "")
+        if reason is not None:
+            raise DiscoveryFailed(
+                f"nobody can log in at {urls.shown(server.issuer)} safely: {reason}; ask those who run the authorization server"
+            )
+        client = self.client()
+        redirect_uri = yield from ask(Listen(client.redirect_uris if client else ()), str)
+        client = yield from self.client_for(client, redirect_uri, wanted)
+        request = authorization.begin(
+            server,
+            client_id=client.client_id,
+            redirect_uri=redirect_uri,
+            resource=resource,
+            scopes=wanted,
+            entropy=self.entropy,
+        )
+        came_back = yield from ask(AskPerson(request, self.settings.server_url), str)
+        code = authorization.read_code(request, came_back)
+        form = token_requests.code_form(code, redirect_uri, request.verifier, resource)
+        answer = yield from token_endpoint.request_token(self.settings, server, client, form)
+        if isinstance(answer, TokenAnswer):
+            return self.authorized(client, answer, wanted)
+        if answer.error == "invalid_client":
+            yield from self.forget(client, answer)
+        raise token_endpoint.denied(server, answer, _AGAIN)
+
+    def with_device(self, wanted: tuple[str, ...]) -> Steps[Authorized]:
+        server, resource = self.found.server, self.found.resource
+        endpoint = server.device_authorization_endpoint
+        if endpoint is None:
+            raise ConfigError(f"{urls.shown(server.issuer)} has no codes for devices: log in with a browser")
+        client = self.client() or (yield from self.register(None, wanted))
+        form = token_requests.device_authorization_form(resource, wanted)
+        codes = yield from token_endpoint.device_codes(self.settings, server, client, endpoint, form)
+        if isinstance(codes, TokenRefusal):
+            raise token_endpoint.denied(server, codes, _CHECK_CLIENT)
+        for place in (codes.verification_uri, codes.verification_uri_complete):
+            refusal = self.settings.reach.refusal(place) if place else None
+            if refusal is not None:
+                raise DiscoveryFailed(f"nobody is sent to {urls.shown(place or '')} with a code: {refusal}")
+        yield from tell(ShowCode(codes, self.settings.server_url))
+        token = yield from self.poll(client, codes)
+        return self.authorized(client, token, wanted)
+
+    def poll(self, client: OAuthClient, codes: DeviceCodes) -> Steps[TokenAnswer]:
+        """Ask until somebody has typed the code (RFC 8628, 3.5)."""
+        server, form = self.found.server, token_requests.device_form(codes.device_code, self.found.resource)
+        interval, left = codes.interval, codes.expires_in
+        while left >= interval:
+            yield from tell(Wait(interval))
+            left -= interval
+            answer = yield from token_endpoint.request_token(self.settings, server, client, form)
+            if isinstance(answer, TokenAnswer):
+                return answer
+            if answer.passing:
+                interval += token_requests.DEVICE_SLOWER
+            elif answer.error != "authorization_pending":
+                raise token_endpoint.denied(server, answer, _AGAIN)
+        raise AuthDenied("nobody typed the code in time: log in again", error="expired_token")
+
+    # ------------------------------------------------------------------------------------------------------------ who we are
+
+    def client(self) -> OAuthClient | None:
+        """Who we are at the authorization server, None if that is yet to be registered."""
+        return registration.choose(
+            self.found.server,
+            configured=self.settings.client,
+            document=self.settings.client_document,
+            kept=self.kept.client,
+        )
+
+    def client_for(self, client: OAuthClient | None, redirect_uri: str, wanted: tuple[str, ...]) -> Steps[OAuthClient]:
+        """The same, once it is known where people come back to."""
+        refusal = urls.redirect_refusal(redirect_uri)
+        if refusal is None and client is not None and client.source == "configured":
+            refusal = (
+                None
+                if registration.suits(client, redirect_uri)
+                else f"{client.client_id!r} is registered for another URI"
+            )
+        if refusal is not None:
+            raise ConfigError(f"nobody can be sent back to {urls.shown(redirect_uri)}: {refusal}")
+        if client is not None and registration.suits(client, redirect_uri):
+            return client
+        return (yield from self.register(redirect_uri, wanted))
+
+    def register(self, redirect_uri: str | None, wanted: tuple[str, ...]) -> Steps[OAuthClient]:
+        """Register for all that may be asked for later, too."""
+        budget = self.budget.spend("registrations")
+        if budget is None:
+            raise AuthDenied(
+                f"{urls.shown(self.found.server.issuer)} does not know the client that was just registered there"
+            )
+        self.budget = budget
+        everything = scopes.union(wanted, self.found.scopes_supported or ())
+        return (yield from token_endpoint.register(self.settings, self.found.server, redirect_uri, everything))
+
+    def forget(self, client: OAuthClient, refusal: TokenRefusal) -> Steps[None]:
+        """The authorization server does not know the client: one that registered itself is given up."""
+        if client.source != "registered":
+            raise token_endpoint.denied(self.found.server, refusal, _CHECK_CLIENT)
+        yield from tell(Forget(self.found.server.issuer, client_id=client.client_id))
+
+    # --------------------------------------------------------------------------------------------------------- what is asked
+
+    @property
+    def stepping_up(self) -> bool:
+        return self.challenge is not None and self.challenge.error == INSUFFICIENT_SCOPE
+
+    def wanted(self, *, offline: bool) -> tuple[str, ...]:
+        """The scopes to ask for."""
+        challenged = self.challenge.scope if self.challenge else None
+        if self.stepping_up:
+            more = scopes.step_up(self.kept.requested, self.kept.granted, challenged)
+            if more is None:
+                missing = " ".join(challenged) if challenged else "scopes that it does not name"
+                raise AuthDenied(
+                    f"the server wants {missing}, and more cannot be asked for: ask those who run it",
+                    error=INSUFFICIENT_SCOPE,
+                )
+            return more
+        chosen = scopes.select(
+            challenged=challenged, configured=self.settings.scopes, supported=self.found.scopes_supported
+        )
+        if self.settings.scopes is None:
+            chosen = scopes.union(self.kept.requested, chosen)
+        return scopes.with_offline(chosen, self.found.server.scopes_supported) if offline else chosen
+
+    def spend(self) -> None:
+        """Take one login, or one step-up, from the budget."""
+        budget = self.budget.spend("step_ups" if self.stepping_up else "logins")
+        if budget is None and self.stepping_up:
+            raise AuthDenied("the server still wants more scopes: ask those who run it", error=INSUFFICIENT_SCOPE)
+        if budget is None:
+            raise AuthDenied("the server does not take the token that was just given for it: ask those who run it")
+        self.budget = budget
+
+    def required(self, wanted: tuple[str, ...]) -> AuthRequired:
+        place, login_url = urls.shown(self.settings.server_url), self.found.server.authorization_endpoint
+        return AuthRequired(
+            f"a person has to log in, and nobody can be asked here: run `syncline auth login {place}`",
+            www_authenticate=None,
+            url=place,
+            login_url=None if login_url is None or self.settings.reach.refusal(login_url) else login_url,
+            scopes=wanted,
+        )
+
+    def authorized(
+        self, client: OAuthClient | None, token: TokenAnswer, requested: tuple[str, ...], *, renewed: bool = False
+    ) -> Authorized:
+        before = self.kept.granted if renewed else requested
+        granted = before if token.scopes is None else token.scopes
+        found = self.found
+        return Authorized(found.server.issuer, found.resource, client, token, requested, granted, renewed, self.budget)
