@@ -21,7 +21,7 @@ from syncline.errors import AuthDenied, AuthRequired, ConfigError, DiscoveryFail
 from . import authorization, programs, registration, scopes, token_endpoint, token_requests, urls
 from .challenge import Challenge
 from .clients import OAuthClient
-from .discovery import Found, discover
+from .discovery import Found, discover, find_legacy_server, find_server
 from .programs import ProgramGrant
 from .settings import Browser, Budget, Device, Entropy, Settings
 from .steps import AskPerson, Forget, Kept, Listen, Recall, ShowCode, Steps, Wait, ask, tell
@@ -73,7 +73,7 @@ def authorize(
         settings: The server.
         entropy: Gives random bytes.
         challenge: What the server said; None for a login that it did not ask for.
-        known: Issuers whose tokens or registrations we have.
+        known: Issuers that something is kept of, for this server and, where one is configured, this client.
         budget: What it may cost; None for the whole budget of a call.
         interactive: Whether a person may be asked.
 
@@ -93,6 +93,31 @@ def authorize(
     if isinstance(grant, (Browser, Device)):
         return (yield from flow.for_person(grant))
     return (yield from flow.for_program(grant))
+
+
+def renew(
+    settings: Settings, *, issuer: str, resource: str | None, client: OAuthClient, refresh_token: str
+) -> Steps[TokenAnswer | TokenRefusal]:
+    """Refresh a token before the server refuses it. What the answer leaves out stays as it was.
+
+    The server is not asked who gives tokens for it: if that is somebody else by now, it will refuse the token and say so.
+
+    Args:
+        settings: The server.
+        issuer: The authorization server that gave the refresh token; nobody else is shown it.
+        resource: The identifier of the server, None for 2025-03-26.
+        client: Whom it was given to.
+        refresh_token: The refresh token.
+
+    Raises:
+        RefreshFailed: Not now; the refresh token may still be good.
+        DiscoveryFailed: The authorization server publishes nothing any more, or nothing that may be trusted.
+        ConfigError: The client cannot prove itself in a way that is asked for.
+    """
+    server = yield from find_server(settings, issuer) if resource is not None else find_legacy_server(settings)
+    if server.issuer != issuer:
+        raise DiscoveryFailed(f"{urls.shown(issuer)} gives no tokens for the server any more: log in again")
+    return (yield from token_endpoint.refresh(settings, server, client, refresh_token, resource))
 
 
 @dataclass
@@ -170,7 +195,7 @@ class _Flow:
             scopes=wanted,
             entropy=self.entropy,
         )
-        came_back = yield from ask(AskPerson(request, self.settings.server_url), str)
+        came_back = yield from ask(AskPerson(request, urls.shown(self.settings.server_url)), str)
         code = authorization.read_code(request, came_back)
         form = token_requests.code_form(code, redirect_uri, request.verifier, resource)
         answer = yield from token_endpoint.request_token(self.settings, server, client, form)
@@ -194,7 +219,7 @@ class _Flow:
             refusal = self.settings.reach.refusal(place) if place else None
             if refusal is not None:
                 raise DiscoveryFailed(f"nobody is sent to {urls.shown(place or '')} with a code: {refusal}")
-        yield from tell(ShowCode(codes, self.settings.server_url))
+        yield from tell(ShowCode(codes, urls.shown(self.settings.server_url)))
         token = yield from self.poll(client, codes)
         return self.authorized(client, token, wanted)
 
@@ -228,16 +253,13 @@ class _Flow:
     def client_for(self, client: OAuthClient | None, redirect_uri: str, wanted: tuple[str, ...]) -> Steps[OAuthClient]:
         """The same, once it is known where people come back to."""
         refusal = urls.redirect_refusal(redirect_uri)
-        if refusal is None and client is not None and client.source == "configured":
-            refusal = (
-                None
-                if registration.suits(client, redirect_uri)
-                else f"{client.client_id!r} is registered for another URI"
-            )
+        if client is not None and refusal is None:
+            if registration.suits(client, redirect_uri):
+                return client
+            if client.source != "registered":
+                refusal = f"{client.client_id!r} is registered for another URI"
         if refusal is not None:
             raise ConfigError(f"nobody can be sent back to {urls.shown(redirect_uri)}: {refusal}")
-        if client is not None and registration.suits(client, redirect_uri):
-            return client
         return (yield from self.register(redirect_uri, wanted))
 
     def register(self, redirect_uri: str | None, wanted: tuple[str, ...]) -> Steps[OAuthClient]:

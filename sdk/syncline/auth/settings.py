@@ -90,7 +90,7 @@ class Settings:
         ConfigError: The URL is none that tokens may be sent to.
     """
 
-    server_url: str
+    server_url: str = field(repr=False)  # its query may be secret
     reach: Reach
     grant: Grant = Browser()
     scopes: tuple[str, ...] | None = None

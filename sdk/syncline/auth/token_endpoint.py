@@ -97,6 +97,22 @@ def register(
     return registration.read_client(fetched.status, fetched.body, issuer=server.issuer, redirect_uri=redirect_uri)
 
 
+def revoke(settings: Settings, server: ServerMetadata, client: OAuthClient, form: Form) -> Steps[bool]:
+    """Give a token back (RFC 7009). Returns whether it is gone; an authorization server need not offer that.
+
+    Raises:
+        ConfigError: As ``request_token``.
+        DiscoveryFailed: As ``request_token``.
+    """
+    if server.revocation_endpoint is None:
+        return False
+    headers, members = _proof(server, client)
+    fetched = yield from _post(
+        settings, server.revocation_endpoint, headers, token_requests.encode({**form, **members})
+    )
+    return fetched.status == 200
+
+
 def denied(server: ServerMetadata, refusal: TokenRefusal, advice: str) -> AuthDenied:
     """The error for a token that was refused."""
     return AuthDenied(f"{urls.shown(server.issuer)} gave no token ({refusal}): {advice}", error=refusal.error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from urllib.parse import urlencode
 
 from . import scopes as scoping
@@ -84,6 +84,11 @@ def exchange_form(
         audience=audience,
         scope=" ".join(scopes),
     )
+
+
+def revocation_form(token: str, kind: Literal["access_token", "refresh_token"]) -> Form:
+    """For giving a token back (RFC 7009, 2.1); goes to the revocation endpoint."""
+    return {"token": token, "token_type_hint": kind}
 
 
 def encode(form: Mapping[str, str]) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import authorization, pkce
@@ -109,6 +109,7 @@ def test_nothing_secret_is_shown() -> None:
         assert secret not in repr(request)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=10), st.lists(st.text(min_size=1, max_size=5), max_size=3).map(tuple), st.text(max_size=20))
 def test_nothing_breaks_out_of_a_parameter(client_id: str, scopes: tuple[str, ...], query: str) -> None:
     """A value cannot add a parameter, a header or a fragment."""
@@ -217,6 +218,7 @@ def test_refusals_say_what_to_do() -> None:
         authorization.read_code(request, answer(request, error="access_denied"))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_answer_is_read_or_refused(text: str) -> None:
     request = begin()
@@ -233,6 +235,7 @@ def test_a_flood_of_parameters_is_no_answer() -> None:
         authorization.read_code(request, flood)
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=30))
 def test_codes_arrive_as_they_were_sent(code: str) -> None:
     request = begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import challenge
@@ -120,12 +120,14 @@ def test_the_challenge_to_answer() -> None:
     assert challenge.pick(challenge.parse('Basic realm="x"')) is None
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_it_never_fails(header: str) -> None:
     """B154: never an exception."""
     challenge.pick(challenge.parse(header))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(TOKENS, st.dictionaries(TOKENS.map(str.lower), VALUES, max_size=4)), max_size=4))
 def test_what_was_written_by_the_grammar_is_read(challenges: list[tuple[str, dict[str, str]]]) -> None:
     def quoted(value: str) -> str:

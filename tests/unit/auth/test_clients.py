@@ -6,7 +6,7 @@ import base64
 from urllib.parse import unquote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import clients
@@ -60,6 +60,7 @@ def test_a_client_that_cannot_do_what_is_asked(client: OAuthClient, supported: t
         clients.choose_method(client, supported)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_basic_escapes_before_it_joins(client_id: str, secret: str) -> None:
     """K-2, B162: secrets with ":" and "%" come out as they were."""

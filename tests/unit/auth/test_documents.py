@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import documents
@@ -72,6 +72,7 @@ def test_numbers_that_are_none(value: object) -> None:
     assert documents.number({"n": value}, "n") is None
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_any_json_is_read_or_refused(value: object) -> None:
     body = json.dumps(value).encode()
@@ -88,6 +89,7 @@ def test_any_json_is_read_or_refused(value: object) -> None:
         documents.number(found, name)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_words_of_others_do_not_steer(words: str) -> None:
     line = documents.shown(words)

@@ -7,16 +7,17 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from syncline.auth import challenge, pkce
 from syncline.auth.clients import OAuthClient
-from syncline.auth.flow import Authorized, authorize
+from syncline.auth.flow import Authorized, authorize, renew
 from syncline.auth.settings import Budget, Device
 from syncline.auth.steps import AskPerson, Fetch, Fetched, Forget, Kept, Listen, Recall, ShowCode, Wait
-from syncline.auth.token_requests import DEVICE
+from syncline.auth.token_requests import DEVICE, TokenAnswer, TokenRefusal
 from syncline.errors import AuthDenied, AuthError, AuthRequired, ConfigError, DiscoveryFailed, RefreshFailed
 from tests.fixtures.oauth import ISSUER, MCP, REDIRECT, Authority, World, page, refusals, settings
 
@@ -394,6 +395,48 @@ def test_another_port_takes_another_registration(world: World) -> None:
     assert result.client.redirect_uris == (world.redirect_uri,)
 
 
+@pytest.fixture
+def ahead(world: World) -> Authority:
+    authority = Authority(world)
+    keep(world, authority)
+    return authority
+
+
+def renewed(world: World, resource: str | None = MCP, issuer: str = ISSUER) -> TokenAnswer | TokenRefusal:
+    flow = renew(settings(), issuer=issuer, resource=resource, client=REGISTERED, refresh_token="planted-old")
+    return world.run(flow)
+
+
+def test_a_refresh_ahead_of_time(world: World, ahead: Authority) -> None:
+    """F-6, I-1: the authorization server is the one that gave the refresh token; the server is not asked."""
+    found = renewed(world)
+    assert isinstance(found, TokenAnswer)
+    assert found.refresh_token == "planted-refresh-1"
+    assert world.fetched == ["GET https://id.test/.well-known/oauth-authorization-server/acme", f"POST {ISSUER}/token"]
+    assert renewed(world) == TokenRefusal("invalid_grant", "", 400)
+
+
+def test_a_refresh_ahead_of_time_of_an_authorization_server_that_is_somebody_else_now(
+    world: World, ahead: Authority
+) -> None:
+    """F-6, I-2."""
+    Authority(world, OTHER, place="https://id.test/.well-known/oauth-authorization-server/acme")
+    with pytest.raises(DiscoveryFailed, match="another issuer"):
+        renewed(world)
+    assert ahead.requests == []
+
+
+def test_a_refresh_ahead_of_time_for_2025_03_26(world: World) -> None:
+    """H-4, F-6."""
+    authority = Authority(world, "https://notes.test")
+    keep(world, authority)
+    assert isinstance(renewed(world, None, "https://notes.test"), TokenAnswer)
+    assert "resource" not in authority.requests[0]
+    with pytest.raises(DiscoveryFailed, match="log in again"):
+        renewed(world, None, ISSUER)
+    assert len(authority.requests) == 1
+
+
 # ------------------------------------------------------------------------------------------- another authorization server
 
 
@@ -623,8 +666,10 @@ def test_no_step_and_no_result_shows_a_secret(world: World) -> None:
     """G-4, F-1."""
     authority = Authority(world, token_endpoint_auth_methods_supported=["client_secret_basic"])
     authority.clients["mine"] = {"client_secret": "planted"}
-    result = run(world, client=OAuthClient("mine", secret="planted"))
-    shown = repr([world.steps, result])
+    url = f"{MCP}?key=planted"
+    world.resource("https://notes.test/.well-known/oauth-protected-resource/v2/mcp?key=planted")
+    result = run(world, "Bearer", client=OAuthClient("mine", secret="planted"), server_url=url)
+    shown = repr([world.steps, result, settings(server_url=url)])
     assert "planted" not in shown
     request = world.asked[0].request
     assert request.state not in shown
@@ -641,6 +686,7 @@ CHANCE = st.binary(max_size=30) | st.builds(
 )  # fmt: skip
 
 
+@hypothesis.settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([200, 200, 200, 201, 302, 400, 404, 500]), CHANCE), max_size=8), st.booleans()
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import metadata
@@ -167,6 +167,7 @@ def test_the_resource_may_have_to_be_exactly_the_server() -> None:
         metadata.read_resource(body({**RESOURCE, "resource": "https://notes.test/v2"}), MCP, strict=True)
 
 
+@settings(deadline=None)
 @given(SEGMENTS, SEGMENTS)
 def test_a_resource_covers_whole_segments(base: list[str], path: list[str]) -> None:
     """R-5."""
@@ -337,6 +338,7 @@ def test_a_server_of_2025_03_26_is_its_own_authorization_server() -> None:
     assert found.code_refusal() is None
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*CODE, "scopes_supported", "resource", "authorization_servers"]),
                        st.none() | st.text(max_size=5) | st.integers() | st.lists(st.text(max_size=5) | st.none(), max_size=3)))  # fmt: skip
 def test_any_document_is_read_or_refused(document: dict[str, object]) -> None:

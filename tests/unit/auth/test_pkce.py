@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import pkce
@@ -17,6 +17,7 @@ def test_the_published_example() -> None:
     assert pkce.challenge(verifier) == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
+@settings(deadline=None)
 @given(st.binary(min_size=pkce.BYTES, max_size=96))
 def test_verifiers(entropy: bytes) -> None:
     """A-2: 43 to 128 characters of those that nothing escapes, one for each 32 bytes."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import registration
@@ -291,6 +291,7 @@ def test_refusals_say_what_to_do(status: int, document: dict[str, object], text:
     assert "https://id.test/acme" in str(caught.value)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=30) | st.builds(lambda value: json.dumps(value).encode(), st.dictionaries(
     st.sampled_from(["client_id", "client_secret", "redirect_uris", "token_endpoint_auth_method", "error"]),
     st.none() | st.integers() | st.text(max_size=5) | st.lists(st.text(max_size=5) | st.just(REDIRECT), max_size=2),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import scopes
@@ -85,6 +85,7 @@ def test_a_step_up_asks_for_the_union(
     assert scopes.step_up(requested, granted, challenged) == union
 
 
+@settings(deadline=None)
 @given(LISTS, LISTS, LISTS)
 def test_a_step_up_loses_nothing(
     requested: tuple[str, ...], granted: tuple[str, ...], challenged: tuple[str, ...]

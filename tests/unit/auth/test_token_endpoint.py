@@ -193,6 +193,26 @@ def test_codes_of_a_device(world: World) -> None:
     assert dict(parse_qsl((fetch.body or b"").decode())) == {"client_id": "app", "resource": MCP, "scope": "a"}
 
 
+@pytest.mark.parametrize(("status", "gone"), [(200, True), (503, False), (400, False)])
+def test_giving_a_token_back(world: World, status: int, gone: bool) -> None:
+    """G-5: RFC 7009, 2.1."""
+    place = "https://id.test/acme/revoke"
+    server = ServerMetadata(ISSUER, TOKEN, revocation_endpoint=place)
+    world.pages[f"POST {place}"] = Fetched(status, b"")
+    form = token_requests.revocation_form("planted-refresh", "refresh_token")
+    assert world.run(token_endpoint.revoke(settings(), server, OAuthClient("app"), form)) is gone
+    (fetch,) = world.of(Fetch)
+    sent = {"token": "planted-refresh", "token_type_hint": "refresh_token", "client_id": "app"}
+    assert dict(parse_qsl((fetch.body or b"").decode())) == sent
+
+
+def test_an_authorization_server_that_takes_nothing_back(world: World) -> None:
+    """G-5."""
+    form = token_requests.revocation_form("planted", "access_token")
+    assert world.run(token_endpoint.revoke(settings(), SERVER, CLIENT, form)) is False
+    assert world.steps == []
+
+
 def test_a_registration(world: World) -> None:
     """C-5, C-6."""
     place = "https://id.test/acme/register"

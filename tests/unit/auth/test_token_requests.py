@@ -6,7 +6,7 @@ import json
 from urllib.parse import parse_qsl
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import token_requests
@@ -79,6 +79,7 @@ def test_what_is_not_there_is_not_sent() -> None:
     assert token_requests.refresh_form("r", None) == {"grant_type": "refresh_token", "refresh_token": "r"}
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text(st.characters(codec="utf-8"), max_size=5), st.text(st.characters(codec="utf-8"), max_size=10)
@@ -196,6 +197,7 @@ def test_refusals_in_words() -> None:
     assert len(str(refused)) < 250
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60) | st.builds(lambda value: json.dumps(value).encode(), st.dictionaries(
     st.sampled_from([*FULL, "error", "error_description", "device_code", "user_code", "verification_uri"]),
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["Bearer", "a b"]) | st.lists(st.none()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.auth import urls
@@ -192,6 +192,7 @@ def test_urls_for_people(url: str, shown: str) -> None:
     assert urls.shown(url) == shown
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.sampled_from(["", "https://", "http://", "https://h.test", "https://h.test/"]))
 def test_what_is_allowed_is_what_it_seems(text: str, head: str) -> None:
     """Whatever is allowed parses to the same host again, and has nothing in it that ends a line."""
@@ -207,6 +208,7 @@ def test_what_is_allowed_is_what_it_seems(text: str, head: str) -> None:
         assert "\\" not in url
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_only_public_addresses_are_reached_from_the_internet(address: object) -> None:
     """Z-3."""
