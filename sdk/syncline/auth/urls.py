@@ -26,6 +26,7 @@ LONGEST = 8192
 PORTS = {"https": 443, "http": 80}
 
 _URL = re.compile(rf"[\x21-\x5b\x5d-\x7e]{{1,{LONGEST}}}")
+_AUTHORITY = re.compile(r"(?:(?P<six>\[[^\[\]@]+\])|[^\[\]:@]+)(?::[0-9]*)?")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
 _USER = re.compile(r"//[^/]*@")
@@ -46,7 +47,8 @@ def split(url: str) -> SplitResult:
         raise ValueError("it is neither https nor http")
     if "@" in parts.netloc or "#" in url:
         raise ValueError("it has a user name or a fragment")
-    if port == 0 or (_literal(host) is None and (not _NAME.fullmatch(host) or _NUMBER.fullmatch(host))):
+    authority = _AUTHORITY.fullmatch(parts.netloc)
+    if authority is None or port == 0 or not _is_host(host, in_brackets=bool(authority["six"])):
         raise ValueError("it has no proper host or port")
     return parts
 
@@ -138,6 +140,14 @@ class Reach:
         if strange:
             return f"it leads to a {min(strange)} address, and the server itself is not there"
         return None
+
+
+def _is_host(host: str, *, in_brackets: bool) -> bool:
+    """An IPv6 address in brackets, an IPv4 address as it is usually written, or a name that is no other spelling of one."""
+    literal = _literal(host)
+    if in_brackets or literal is not None:
+        return isinstance(literal, IPv6Address if in_brackets else IPv4Address)
+    return bool(_NAME.fullmatch(host)) and not _NUMBER.fullmatch(host)
 
 
 def _literal(host: str) -> IPv4Address | IPv6Address | None:
