@@ -49,6 +49,9 @@
        ├─ AuthDenied                      a person or the authorization server said no
        ├─ DiscoveryFailed                 what is published about logging in cannot be found or trusted
        └─ RefreshFailed                   they could not be refreshed
+    └─ AuthError
+       ├─ RefreshFailed                   they could not be refreshed
+       └─ CredentialStoreError            they cannot be kept, or read again
 
 Errors are never grouped. Each names the server, the method and the request id where there is one, and keeps its cause in
 ``__cause__``. All of them can be pickled, so they cross process boundaries (Celery, multiprocessing) unharmed.
@@ -546,3 +549,15 @@ class RefreshFailed(AuthError):
     def __init__(self, message: str, *, error: str | None = None) -> None:
         super().__init__(message)
         self.error = error
+
+
+class CredentialStoreError(AuthError):
+    """Credentials cannot be read, written or deleted where they are kept; what was stored there before is still there.
+
+    Attributes:
+        store: Which store, in words: ``the keyring``, or the file's path.
+    """
+
+    def __init__(self, message: str, *, store: str) -> None:
+        super().__init__(message)
+        self.store = store

@@ -65,6 +65,7 @@ ERRORS = {
     "ConnectionClosed",
     "ConnectionLost",
     "DiscoveryFailed",
+    "CredentialStoreError",
     "EventError",
     "EventForbidden",
     "EventNotFound",

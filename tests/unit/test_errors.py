@@ -32,6 +32,9 @@ SAMPLES = [
     errors.AuthDenied("m", error="access_denied"),
     errors.DiscoveryFailed("m", passing=True),
     errors.RefreshFailed("m", error="temporarily_unavailable"),
+    errors.AuthRequired("m", www_authenticate="Bearer", url="https://x/mcp"),
+    errors.RefreshFailed("m", error="invalid_client"),
+    errors.CredentialStoreError("m", store="the keyring"),
 ]
 
 
