@@ -1,0 +1,1 @@
+"""Where credentials are kept: in memory, in files of ours alone, in the system's keyring."""

@@ -1,0 +1,28 @@
+"""Where this program keeps what it has to remember, as a table."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+#: Names the folder, whatever the platform.
+VARIABLE = "SYNCLINE_STATE_DIR"
+#: Python's name of the platform → the variable that names the folder of all programs, and where that is in the home folder.
+_BASES = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Application Support")}
+_OTHERS = ("XDG_STATE_HOME", ".local/state")
+
+
+def state_directory(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """The folder; nothing is made. ``SYNCLINE_STATE_DIR``, or else ``syncline`` in the platform's folder for this.
+
+    The XDG base directory specification has relative paths ignored.
+    """
+    if chosen := environ.get(VARIABLE):
+        return Path(chosen)
+    variable, below = _BASES.get(platform, _OTHERS)
+    base = Path(environ.get(variable, ""))
+    if not base.is_absolute():
+        base = Path(os.path.expanduser("~"), below)  # noqa: PTH111 - Path.home() raises where there is none
+    return base / "syncline"
