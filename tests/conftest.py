@@ -9,6 +9,7 @@ from syncline.manager.cache import CatalogueCache
 from syncline.session.negotiation import EraMemory
 
 pytest_plugins = [
+    "tests.fixtures.keyrings",
     "tests.fixtures.partner",
     "tests.fixtures.servers",
     "tests.fixtures.stdio",

@@ -128,9 +128,9 @@ class Credentials:
         try:
             members = json.loads(text)
         except (ValueError, RecursionError):
-            raise _damaged(store, "they are not JSON") from None
+            raise damaged(store, "they are not JSON") from None
         if not isinstance(members, dict):
-            raise _damaged(store, "they are not a JSON object")
+            raise damaged(store, "they are not a JSON object")
         version = members.pop("version", None)
         if type(version) is int and version > VERSION:
             raise CredentialStoreError(
@@ -138,15 +138,15 @@ class Credentials:
                 store=store,
             )
         if version != VERSION or isinstance(version, bool):
-            raise _damaged(store, "they have no version")
+            raise damaged(store, "they have no version")
         known: dict[str, Any] = {}
         for name, (what, check) in _MEMBERS.items():
             if name in members:
                 known[name] = value = members.pop(name)
                 if not check(value):
-                    raise _damaged(store, f"{name!r} is not {what}")
+                    raise damaged(store, f"{name!r} is not {what}")
             elif name in _REQUIRED:
-                raise _damaged(store, f"{name!r} is missing")
+                raise damaged(store, f"{name!r} is missing")
         known.update({name: tuple(known[name]) for name in ("scopes", "requested") if name in known})
         return cls(**known, extra=members)
 
@@ -154,11 +154,12 @@ class Credentials:
 def belonging(credentials: Credentials, key: CredentialKey, store: str) -> Credentials:
     """Credentials that were found under a key; raises ``CredentialStoreError`` if they are for something else."""
     if credentials.key != key:
-        raise _damaged(store, f"they are not for {key.resource}")
+        raise damaged(store, f"they are not for {key.resource}")
     return credentials
 
 
-def _damaged(store: str, reason: str) -> CredentialStoreError:
+def damaged(store: str, reason: str) -> CredentialStoreError:
+    """The error for what is kept and cannot be used."""
     return CredentialStoreError(
         f"the credentials in {store} are damaged: {reason}. Log in again, which replaces them: syncline auth login URL",
         store=store,

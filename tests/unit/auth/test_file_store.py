@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from syncline.auth.stores import folder
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.places import state_directory
 from syncline.concurrency.deadline import Deadline
@@ -125,7 +124,7 @@ def test_a_symbolic_link_is_not_followed(tmp_path: Path, home: Path, what: str) 
 
 def test_files_of_another_user_are_refused(store: FileStore, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     us = os.geteuid()
-    monkeypatch.setattr(folder.os, "geteuid", lambda: us + 1)
+    monkeypatch.setattr("os.geteuid", lambda: us + 1)
     with pytest.raises(CredentialStoreError, match=rf"another user \(id {us}, we are {us + 1}\)"):
         store.load(KEY)
 
@@ -188,7 +187,7 @@ def test_a_save_that_fails_loses_nothing(
         write = full
 
     with monkeypatch.context() as patch:
-        patch.setattr(folder.os, "fdopen" if step == "write" else step, Full if step == "write" else full)
+        patch.setattr("os.fdopen" if step == "write" else f"os.{step}", Full if step == "write" else full)
         with pytest.raises(CredentialStoreError, match="cannot be written: No space left") as caught:
             store.save(some(2))
     assert "refresh-2" not in str(caught.value)
@@ -231,7 +230,7 @@ def test_a_writer_that_is_killed_leaves_old_or_new(home: Path, store: FileStore)
                 last = int(writer.stdout.readline())
             os.kill(writer.pid, signal.SIGKILL)
             writer.wait()
-            last = int((writer.stdout.read().split() or [last])[-1])
+            last = int((writer.stdout.read().split() or [str(last)])[-1])
         found = store.load(KEY)
         assert found is not None
         assert found.refresh_token in (f"refresh-{last}", f"refresh-{last + 1}")

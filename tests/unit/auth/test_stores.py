@@ -10,19 +10,23 @@ import pytest
 
 from syncline.auth.stores.base import CredentialStore
 from syncline.auth.stores.file import FileStore
+from syncline.auth.stores.keyring import KeyringStore
 from syncline.auth.stores.memory import MemoryStore
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import CredentialStoreError
+from tests.fixtures.keyrings import FakeKeyring
 from tests.unit.auth.samples import KEY, OTHER_KEY, some
 
 STORES: dict[str, Callable[[Path], CredentialStore]] = {
     "memory": lambda _: MemoryStore(),
-    "file": lambda folder: FileStore(folder / "credentials"),
+    "file": lambda folder: FileStore(folder / "credentials", timeout=60),
+    "keyring": lambda folder: KeyringStore(directory=folder / "keyring", timeout=60),
 }
 
 
 @pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> CredentialStore:
+def store(request: pytest.FixtureRequest, tmp_path: Path, fake_keyring: FakeKeyring) -> CredentialStore:
+    fake_keyring.limit = 2560
     return STORES[request.param](tmp_path)
 
 
