@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import keyring.core
@@ -230,6 +230,7 @@ def test_a_keyring_that_fails_is_an_error_that_names_it(
     """4.123: nothing else is tried."""
     store.save(long(1))
     fake_keyring.failing = {method}
+    uses: dict[str, Callable[[], object]]
     uses = {"get": lambda: store.load(KEY), "set": lambda: store.save(some(2)), "delete": lambda: store.delete(KEY)}
     with pytest.raises(
         CredentialStoreError, match=r"keyring \(tests.*FakeKeyring\) cannot be .*KeyringLocked"

@@ -60,3 +60,8 @@ class CredentialStore(Protocol):
         Blocks until it is free or the deadline, which raises ``CredentialStoreError``. It ends with the process that holds it.
         """
         ...
+
+
+def newer(one: Credentials | None, other: Credentials | None) -> bool:
+    """Whether the first were obtained after the second, or there are no second ones."""
+    return one is not None and (other is None or (one.obtained_at or 0) > (other.obtained_at or 0))

@@ -34,6 +34,10 @@ log = logging.getLogger("syncline.auth")
 _aside = Aside("syncline:keyring")
 
 
+class NoKeyring(CredentialStoreError):
+    """There is no keyring, so there is nothing in it either."""
+
+
 class KeyringStore:
     """See ``CredentialStore``. Never plain text: where there is no keyring, everything raises.
 
@@ -137,10 +141,10 @@ class KeyringStore:
 
             backend = keyring.get_keyring()
         except Exception as error:  # of the library, of the backend that is configured, of any plug-in
-            raise CredentialStoreError(f"{self.name} cannot be used: {_said(error)}", store=self.name) from error
+            raise NoKeyring(f"{self.name} cannot be used: {_said(error)}", store=self.name) from error
         self._backend = f"{type(backend).__module__}.{type(backend).__qualname__}"
         if isinstance(backend, (fail.Keyring, null.Keyring)) or not getattr(backend, "backends", (backend,)):
-            raise CredentialStoreError(
+            raise NoKeyring(
                 f"there is no keyring here ({self._backend}); keep credentials elsewhere"
                 ' (store="file" or "memory"), or see the documentation of the library keyring',
                 store=self.name,
