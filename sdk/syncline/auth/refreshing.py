@@ -1,0 +1,232 @@
+"""Credentials that stay fresh: one refresh at a time, among threads and among processes, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from syncline.concurrency import lifecycle
+from syncline.concurrency.condition import Condition
+from syncline.concurrency.crew import Crew
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import AuthRequired, RefreshFailed, RequestTimeout, SynclineError
+
+from .renewal import Renewal, Rotation, Step, usable
+
+if TYPE_CHECKING:
+    from .stores.base import CredentialStore
+    from .tokens import CredentialKey, Credentials
+
+#: Error codes after which the refresh token is of no use any more (RFC 6749, 5.2).
+FINAL = frozenset({"invalid_grant"})
+#: Steps of one renewal at most. It takes seven; more are needed only while others change what is stored.
+STEPS = 30
+
+
+@dataclass(eq=False)
+class _Flight:
+    """A renewal that is under way, for all who wait for it."""
+
+    rejected: str | None
+    generation: int
+    result: Credentials | None = None
+    error: SynclineError | None = None
+
+    @property
+    def landed(self) -> bool:
+        return self.result is not None or self.error is not None
+
+
+class Attempt(ExitStack):
+    """The hands of one renewal. They keep the lock from the step that takes it until they are closed."""
+
+    def __init__(
+        self,
+        key: CredentialKey,
+        store: CredentialStore,
+        exchange: Callable[[Credentials], Credentials],
+        patience: float,
+    ) -> None:
+        super().__init__()
+        self._key = key
+        self._store = store
+        self._exchange = exchange
+        self._patience = patience
+
+    def do(self, step: Step, renewal: Renewal) -> Renewal:
+        """Do one step, and say how far that brings the renewal. What this raises ends it."""
+        if step is Step.LOAD:
+            return renewal.loaded(self._store.load(self._key))
+        if step is Step.LOCK:
+            self.enter_context(self._store.lock(self._key, Deadline(self._patience)))
+            return renewal.alone()
+        if step is Step.SAVE and renewal.unsaved is not None:
+            return renewal.saved(self._store.save(renewal.unsaved.fresh, instead_of=renewal.unsaved.spent))
+        if step is Step.DISCARD:
+            return renewal.discarded(self._store.delete(self._key, only=renewal.refused))
+        assert step is Step.EXCHANGE, step
+        assert renewal.stored is not None
+        try:
+            return renewal.exchanged(self._exchange(renewal.stored))
+        except RefreshFailed as error:
+            if error.error not in FINAL:
+                raise
+            return renewal.turned_down()
+
+
+class Refresher:
+    """The credentials for one key, for all threads of this process. Several of these, here or in other processes, get along.
+
+    A refresh runs on a thread of its own, so that whoever gives up waiting, by a deadline or by Ctrl-C, does not cancel it for the
+    others. At exit it gets its time to finish.
+
+    Args:
+        key: What they are for.
+        store: Where they are kept.
+        exchange: Sends a refresh token and returns what came back (``Credentials.refreshed``). Bounded in time by itself; raises
+            ``RefreshFailed`` with the server's error code, or any other error. Never called twice at once for what is stored.
+        patience: Seconds to wait for somebody else's refresh.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        key: CredentialKey,
+        store: CredentialStore,
+        exchange: Callable[[Credentials], Credentials],
+        *,
+        patience: float = 60.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.key = key
+        self.store = store
+        self._exchange = exchange
+        self._patience = patience
+        self._clock = clock
+        self._changed = Condition()
+        self._crew = Crew("syncline:auth:refresh", 1)
+        self._held: Credentials | None = None
+        self._generation = 0
+        self._flight: _Flight | None = None
+        self._unsaved: Rotation | None = None
+
+    def credentials(self, deadline: Deadline, rejected: str | None = None) -> Credentials:
+        """Credentials whose access token can be sent, refreshed if need be. Those at hand cost nothing.
+
+        Blocks while they are read or refreshed, until the deadline; Ctrl-C interrupts the wait, and not the refresh.
+
+        Args:
+            deadline: How long to wait.
+            rejected: The access token of a request that was answered with 401. If there is another one by now, that is it.
+
+        Raises:
+            AuthRequired: Somebody has to log in.
+            RefreshFailed: The authorization server was not reached, or did not do it. What is stored is as it was.
+            CredentialStoreError: The store cannot be used. What could not be saved is kept here, and saved by the next call.
+            RequestTimeout: The deadline passed.
+        """
+        while True:
+            with self._changed.lock:
+                held = self._held
+                if held is not None and usable(held, rejected, self._clock()):
+                    return held
+                flight = self._flight or self._start(rejected)
+            if not self._changed.wait(lambda flight=flight: flight.landed, deadline):  # type: ignore[misc]
+                raise RequestTimeout(
+                    f"the credentials for {self.key.resource} were not refreshed in time; the refresh goes on"
+                )
+            if flight.error is not None:
+                raise flight.error.again()
+            if flight.result is not None and (flight.result.access_token != rejected or flight.rejected == rejected):
+                return flight.result
+
+    def login(self, credentials: Credentials, deadline: Deadline) -> None:
+        """Keep what a login has brought. Blocks while they are refreshed by anybody, until the deadline.
+
+        Raises ``CredentialStoreError`` if they cannot be kept.
+        """
+        with self.store.lock(self.key, deadline):
+            self.store.save(credentials)
+        self._become(credentials)
+
+    def logout(self) -> bool:
+        """Forget the credentials, here and in the store; whether there were any. Waits for no refresh: that one has lost.
+
+        Raises ``CredentialStoreError`` if the store cannot delete them.
+        """
+        held = self._held is not None
+        self._become(None)
+        return self.store.delete(self.key) or held
+
+    def close(self, timeout: float | None = None) -> None:
+        """Wait for a refresh that is under way, so that what it brings is saved. It can be used afterwards."""
+        self._crew.join(Deadline(timeout))
+
+    def forked(self) -> None:
+        """We are in a forked child: the refresh that is under way is the parent's."""
+        self._crew = Crew(self._crew.name, 1)
+        self._flight = None
+
+    def _become(self, credentials: Credentials | None) -> None:
+        with self._changed.lock:
+            self._generation += 1
+            self._held = credentials
+            self._unsaved = None
+
+    def _start(self, rejected: str | None) -> _Flight:
+        """Start a renewal. Requires the lock, which it needs to end."""
+        flight = _Flight(rejected, self._generation)
+        lifecycle.opened(self)
+        if not self._crew.submit(lambda: self._fly(flight)):
+            raise RefreshFailed(
+                f"the credentials for {self.key.resource} cannot be refreshed any more: Python is ending"
+            )
+        self._flight = flight
+        return flight
+
+    def _fly(self, flight: _Flight) -> None:
+        result: Credentials | None = None
+        error: SynclineError | None = None
+        try:
+            result = self._renewed(flight.rejected)
+        except SynclineError as failure:
+            error = failure
+        except BaseException as failure:
+            error = self._failed(f"{type(failure).__name__}")
+            error.__cause__ = failure
+        with self._changed.lock:
+            if flight.generation != self._generation:  # a login or a logout came in between
+                result = self._held
+                error = None if result is not None else self._login_needed("it was logged out meanwhile")
+            elif result is not None:
+                self._held = result
+            flight.result, flight.error = result, error
+            self._flight = None
+            lifecycle.closed(self)
+            self._changed.tell()
+
+    def _renewed(self, rejected: str | None) -> Credentials:
+        renewal = Renewal(rejected, self._unsaved)
+        with Attempt(self.key, self.store, self._exchange, self._patience) as attempt:
+            for _ in range(STEPS):
+                step = renewal.step(self._clock())
+                if step is Step.USE and renewal.stored is not None:
+                    return renewal.stored
+                if step is Step.LOGIN:
+                    raise self._login_needed(renewal.why)
+                if step is Step.GIVE_UP:
+                    break
+                renewal = attempt.do(step, renewal)
+                self._unsaved = renewal.unsaved
+        raise self._failed("they are changed by somebody else all the time")
+
+    def _failed(self, why: str) -> RefreshFailed:
+        return RefreshFailed(f"the credentials for {self.key.resource} could not be refreshed: {why}; try again")
+
+    def _login_needed(self, why: str) -> AuthRequired:
+        return AuthRequired(
+            f"{why}; log in: syncline auth login {self.key.resource}", www_authenticate=None, url=self.key.resource
+        )
