@@ -1,7 +1,7 @@
 """Loggers and the wire trace. Nothing secret passes through here.
 
 Loggers: ``syncline`` and below it ``syncline.wire`` (what was tolerated or dropped), ``syncline.threads``,
-``syncline.server`` (what servers log or write to standard error).
+``syncline.auth`` (where credentials are kept), ``syncline.server`` (what servers log or write to standard error).
 """
 
 from __future__ import annotations

@@ -250,6 +250,32 @@ def test_a_logout_elsewhere_wins_as_well(store: MemoryStore, endpoint: Endpoint)
     assert store.load(KEY) is None
 
 
+def test_a_logout_leaves_nothing_with_those_who_read_meanwhile(
+    store: MemoryStore, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(VALID)
+    ours, delete = refresher(store, endpoint), store.delete
+
+    def watched(key: CredentialKey, *, only: Credentials | None = None) -> bool:
+        assert ours.credentials(Deadline(60)) == VALID
+        return delete(key, only=only)
+
+    monkeypatch.setattr(store, "delete", watched)
+    assert ours.logout()
+    with pytest.raises(AuthRequired, match="nobody is logged in"):
+        ours.credentials(Deadline(60))
+
+
+def test_a_logout_that_fails_says_so(store: MemoryStore, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(*_: object, **__: object) -> bool:
+        raise CredentialStoreError("the keyring is locked", store="the keyring")
+
+    monkeypatch.setattr(store, "delete", locked)
+    with pytest.raises(CredentialStoreError, match="locked"):
+        refresher(store, endpoint).logout()
+    assert store.load(KEY) == EXPIRED
+
+
 def test_a_login_comes_after_the_refresh_and_stays(store: MemoryStore, endpoint: Endpoint) -> None:
     endpoint.gate.clear()
     ours = refresher(store, endpoint)

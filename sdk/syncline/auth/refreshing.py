@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from syncline.concurrency import lifecycle
@@ -30,7 +30,7 @@ STEPS = 30
 class _Flight:
     """A renewal that is under way, for all who wait for it."""
 
-    rejected: str | None
+    rejected: str | None = field(repr=False)
     generation: int
     result: Credentials | None = None
     error: SynclineError | None = None
@@ -158,8 +158,10 @@ class Refresher:
         Raises ``CredentialStoreError`` if the store cannot delete them.
         """
         held = self._held is not None
-        self._become(None)
-        return self.store.delete(self.key) or held
+        try:
+            return self.store.delete(self.key) or held
+        finally:
+            self._become(None)  # afterwards, so that what somebody reads meanwhile does not stay
 
     def close(self, timeout: float | None = None) -> None:
         """Wait for a refresh that is under way, so that what it brings is saved. It can be used afterwards."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .tokens import Credentials
 
@@ -52,7 +52,7 @@ class Renewal:
         done: Whether what is stored was obtained just now. It is used however soon it ends.
     """
 
-    rejected: str | None = None
+    rejected: str | None = field(default=None, repr=False)
     unsaved: Rotation | None = None
     stored: Credentials | None = None
     known: bool = False

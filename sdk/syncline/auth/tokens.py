@@ -117,7 +117,7 @@ class Credentials:
     def to_json(self) -> str:
         """The written form: JSON in ASCII, secrets included."""
         known = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "extra"}
-        return json.dumps({"version": VERSION, **known, **self.extra}, separators=(",", ":"))
+        return json.dumps({**self.extra, "version": VERSION, **known}, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes, store: str) -> Credentials:

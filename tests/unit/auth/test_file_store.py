@@ -196,6 +196,12 @@ def test_a_save_that_fails_loses_nothing(
     assert store.save(some(2))
 
 
+def test_what_could_not_be_read_again_is_not_written(store: FileStore, file: Path) -> None:
+    with pytest.raises(CredentialStoreError, match="too many"):
+        store.save(some(2, access_token="x" * 2_000_000))
+    assert store.load(KEY) == some(1)
+
+
 def test_the_wait_for_another_writer_is_bounded(home: Path, file: Path) -> None:
     with FileStore(home)._changing(KEY):
         with pytest.raises(CredentialStoreError, match="another process has been writing"):

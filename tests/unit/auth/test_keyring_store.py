@@ -241,6 +241,12 @@ def test_a_keyring_that_fails_is_an_error_that_names_it(
     assert store.load(KEY) == long(1)
 
 
+def test_a_keyring_that_returns_anything_else_is_an_error(store: KeyringStore, fake_keyring: FakeKeyring) -> None:
+    fake_keyring.entries[HEAD] = b"access-1"  # type: ignore[assignment]
+    with pytest.raises(CredentialStoreError, match="no text"):
+        store.load(KEY)
+
+
 def test_an_error_that_repeats_the_secret_is_not_passed_on(store: KeyringStore, fake_keyring: FakeKeyring) -> None:
     fake_keyring.limit = 100
     with pytest.raises(CredentialStoreError, match="cannot be written: OSError") as caught:

@@ -151,6 +151,36 @@ def test_where_they_were_found_is_where_they_stay(
     assert (ring.load(KEY), files.load(KEY)) == (some(2), some(9))
 
 
+def test_where_nothing_is_any_more_is_no_place_to_stay(auto: AutoStore, ring: KeyringStore, files: FileStore) -> None:
+    ring.save(some(1))
+    assert auto.load(KEY) == some(1)
+    ring.delete(KEY)
+    files.save(some(2))
+    assert auto.load(KEY) == some(2)
+
+
+def test_a_login_counts_though_older_credentials_cannot_be_deleted(
+    auto: AutoStore, files: FileStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files.save(some(1))
+    (tmp_path / "credentials").chmod(0o755)
+    assert auto.save(some(2))
+    assert auto.load(KEY) == some(2)
+    assert "older credentials for https://notes.example/mcp stay as plain text" in caplog.text
+
+
+def test_a_damaged_file_matters_where_the_keyring_has_nothing(
+    auto: AutoStore, ring: KeyringStore, files: FileStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files.save(some(1))
+    (tmp_path / "credentials" / f"{KEY.digest}.json").write_bytes(b"{")
+    with pytest.raises(CredentialStoreError, match="damaged"):
+        auto.load(KEY)
+    ring.save(some(2))
+    assert auto.load(KEY) == some(2)
+    assert "damaged" in caplog.text
+
+
 def test_a_refresh_is_locked_where_the_credentials_are(auto: AutoStore, ring: KeyringStore) -> None:
     """So a program that uses the keyring alone does not refresh them at the same time."""
     ring.save(some(1))

@@ -69,6 +69,7 @@ def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     assert free(tmp_path / "lock")
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_forked_child_does_not_hold_it(tmp_path: Path) -> None:
     """Neither can the child release what is the parent's, nor does it keep it when the parent is gone."""
     lock = lock_of(tmp_path / "lock")

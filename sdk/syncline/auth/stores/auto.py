@@ -21,7 +21,7 @@ log = logging.getLogger("syncline.auth")
 class AutoStore:
     """See ``CredentialStore``. Files are the second choice, and a warning says when it is made.
 
-    Where credentials were found, or put by a login, is where they are refreshed as long as this lives: a failure there is an error,
+    Where credentials were found, or put by a login, is where they are refreshed as long as they are there: a failure is an error,
     never a reason to look elsewhere. If both have some, the newer ones count.
     """
 
@@ -40,15 +40,22 @@ class AutoStore:
 
     def load(self, key: CredentialKey) -> Credentials | None:
         """See ``CredentialStore``."""
-        if (home := self._home(key)) is not None:
-            return home.load(key)
+        home = self._home(key)
+        if home is not None and (found := home.load(key)) is not None:
+            return found
         kept = None
         if self._reason() is None:
             try:
                 kept = self._keyring.load(key)
             except CredentialStoreError as error:
                 log.warning("%s; looking in %s", error, self._files.name)
-        in_file = self._files.load(key)
+        in_file = None
+        try:
+            in_file = self._files.load(key)
+        except CredentialStoreError as error:
+            if kept is None:
+                raise
+            log.warning("%s", error)
         if newer(in_file, kept):
             return self._at_home(key, self._files, in_file)
         return self._at_home(key, self._keyring, kept) if kept is not None else None
@@ -68,7 +75,7 @@ class AutoStore:
                 reason = error
             else:
                 self._at_home(key, self._keyring, credentials)
-                self._files.delete(key)
+                self._clear_files(key)
                 return True
         self._files.save(credentials)
         self._at_home(key, self._files, credentials)
@@ -107,6 +114,12 @@ class AutoStore:
                 self._why = error
             self._asked = True
         return self._why
+
+    def _clear_files(self, key: CredentialKey) -> None:
+        try:
+            self._files.delete(key)
+        except CredentialStoreError as error:
+            log.warning("older credentials for %s stay as plain text: %s", key.resource, error)
 
     def _home(self, key: CredentialKey) -> CredentialStore | None:
         with self._lock:

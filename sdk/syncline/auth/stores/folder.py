@@ -52,6 +52,8 @@ class Folder:
 
         Whoever reads it meanwhile, and whoever comes after a crash at any moment, finds the old file or the new one.
         """
+        if len(data) > MOST:
+            raise CredentialStoreError(f"{self._at(name)}: {len(data)} bytes are too many", store=self._at(name))
         temporary = f".{name}.{secrets.token_hex(4)}"
         with self._explaining(name, "written"), self._opened(make=True) as inside:
             assert inside is not None

@@ -180,7 +180,10 @@ class _Ring:
         return float(self._backend.priority) >= 1
 
     def get(self, entry: str) -> str | None:
-        return self._try("read", lambda: self._backend.get_password(f"{SERVICE}:{entry}", SERVICE))
+        found: object = self._try("read", lambda: self._backend.get_password(f"{SERVICE}:{entry}", SERVICE))
+        if found is None or isinstance(found, str):
+            return found
+        raise damaged(self._name, "what the keyring returns is no text")
 
     def value(self, entry: str) -> str | None:
         """A whole value; None if there is none. Waits for nobody: a value that is replaced meanwhile is read again."""
