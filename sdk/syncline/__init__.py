@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         ConnectFailed,
         ConnectionClosed,
         ConnectionLost,
-        DiscoveryFailed,
         CredentialStoreError,
+        DiscoveryFailed,
         EventError,
         EventForbidden,
         EventNotFound,
@@ -83,6 +83,8 @@ if TYPE_CHECKING:
         UrlElicitationRequired,
     )
     from syncline.findings import Finding
+    from syncline.identity.oauth import OAuth
+    from syncline.identity.running import Visit, open_browser
     from syncline.manager.cache import CatalogueCache
     from syncline.manager.catalogue import Listing, ServerItem, ServerTool
     from syncline.manager.configfiles.load import load_config
@@ -175,6 +177,8 @@ _HOMES = {
         "UrlElicitationRequired",
     ),
     "syncline.findings": ("Finding",),
+    "syncline.identity.oauth": ("OAuth",),
+    "syncline.identity.running": ("Visit", "open_browser"),
     "syncline.manager.cache": ("CatalogueCache",),
     "syncline.manager.catalogue": ("Listing", "ServerItem", "ServerTool"),
     "syncline.manager.connections": ("ConnectionManager",),
@@ -257,6 +261,7 @@ __all__ = [
     "NotReady",
     "Notification",
     "NotificationStream",
+    "OAuth",
     "OutcomeUnknown",
     "Principal",
     "ProtocolError",
@@ -299,12 +304,14 @@ __all__ = [
     "UnsupportedRevision",
     "Update",
     "UrlElicitationRequired",
+    "Visit",
     "WebhookReceiver",
     "WebhookStream",
     "__version__",
     "call_tool",
     "connect",
     "load_config",
+    "open_browser",
     "terminal_prompts",
 ]
 

@@ -433,11 +433,14 @@ def _stdio(server: StdioServer, limits: Limits, name: str) -> Transport:
 def _http(server: HttpServer, auth: AuthLike | None, timeouts: Timeouts, limits: Limits, name: str) -> Transport:
     from syncline.transport.http import HttpTransport
 
+    auth = auth or server.auth
+    authorization = auth.at(server) if isinstance(auth, Authorizer) else None
     return HttpTransport(
         server.url,
         headers=_with_bearer(server),
         env_headers=server.env_headers,
-        auth=auth or server.auth,
+        auth=None if isinstance(auth, Authorizer) else auth,
+        authorization=authorization,
         verify=server.verify,
         cert=server.cert,
         proxies=server.proxies,

@@ -247,22 +247,36 @@ class StdioServer(ManagedServer):
 
 @runtime_checkable
 class Authorizer(Protocol):
-    """Who speaks for us at a server over HTTP, for any number of threads. Credentials go to the origin of the server only."""
+    """What ``auth=`` takes besides objects of requests: it can speak for us at servers."""
+
+    def at(self, server: HttpServer) -> Authorization:
+        """Speak for us at this one, over one connection."""
+        ...
+
+
+class Authorization(Protocol):
+    """Speaks for us at one server over HTTP, for any number of threads. Credentials go to the origin of the server only."""
 
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
         """What proves who we are, for one request. May block, until the deadline. Raises ``AuthError``, ``ConfigError``."""
         ...
 
-    def refused(self, sent: Mapping[str, str], status: int, challenges: Sequence[str], deadline: Deadline) -> bool:
+    def refused(
+        self, sent: Mapping[str, str], status: int, challenges: Sequence[str], before: int, deadline: Deadline
+    ) -> bool:
         """Whether the request is worth sending again: the server did not take it (401, 403). May block, until the deadline.
 
         Args:
             sent: What ``headers()`` said for it: a refusal belongs to what was sent, which may be out of date by now.
             status: The HTTP status.
             challenges: The values of ``WWW-Authenticate``.
+            before: How many refusals of this message there were already.
             deadline: That of the call.
         """
         ...
+
+    def close(self) -> None:
+        """The connection is closed: end what is under way for it. From any thread."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -48,8 +48,6 @@
        ├─ AuthRequired                    the server wants credentials
        ├─ AuthDenied                      a person or the authorization server said no
        ├─ DiscoveryFailed                 what is published about logging in cannot be found or trusted
-       └─ RefreshFailed                   they could not be refreshed
-    └─ AuthError
        ├─ RefreshFailed                   they could not be refreshed
        └─ CredentialStoreError            they cannot be kept, or read again
 

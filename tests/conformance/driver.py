@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import requests
+
 import syncline
 
 SECONDS = 20  # less than the suite allows, so that a call that hangs is seen here first
@@ -21,6 +23,35 @@ def connect(url: str, **options: Any) -> syncline.Client:
     revision = os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
     version = "auto" if revision >= "2026-07-28" else revision
     return syncline.connect(url, protocol_version=version, timeout=SECONDS, **options)
+
+
+#: The client that the suite knows without registration: never fetched.
+DOCUMENT = "https://conformance-test.local/client-metadata.json"
+
+
+def follow(visit: syncline.Visit) -> str:
+    """Log in as a person would, whose browser is not followed back to this machine: bring along where it would have come."""
+    answer = requests.get(visit.url, allow_redirects=False, timeout=SECONDS)
+    return answer.headers["Location"]
+
+
+def context() -> Any:
+    return json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+
+
+def with_login(url: str) -> None:
+    """The authorization code flow, whatever the scenario makes of it; two calls that need a token."""
+    known = context()
+    auth = syncline.OAuth(
+        client_id=known.get("client_id"),
+        client_secret=known.get("client_secret"),
+        client_metadata_url=DOCUMENT,
+        store="memory",
+        visit=follow,
+    )
+    with connect(url, auth=auth) as client:
+        for tool in client.list_tools()[:1]:
+            client.call_tool(tool.name, {}).raise_for_error()
 
 
 def call_first_tool(url: str) -> None:
@@ -121,4 +152,6 @@ SCENARIOS: dict[str, Callable[[str], None]] = {
 }
 
 if __name__ == "__main__":
-    SCENARIOS.get(os.environ["MCP_CONFORMANCE_SCENARIO"], call_first_tool)(sys.argv[-1])
+    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    otherwise = with_login if scenario.startswith("auth/") else call_first_tool
+    SCENARIOS.get(scenario, otherwise)(sys.argv[-1])

@@ -10,7 +10,7 @@ import pytest
 import syncline
 from syncline import errors
 
-CALLS = {"call_tool", "connect", "load_config", "terminal_prompts"}
+CALLS = {"call_tool", "connect", "load_config", "open_browser", "terminal_prompts"}
 VALUES = {
     "Backoff",
     "BearerToken",
@@ -34,6 +34,7 @@ VALUES = {
     "MemoryCursors",
     "Notification",
     "NotificationStream",
+    "OAuth",
     "Principal",
     "Reconnect",
     "RetryPolicy",
@@ -49,6 +50,7 @@ VALUES = {
     "Subscriptions",
     "Task",
     "Timeouts",
+    "Visit",
     "Update",
     "WebhookReceiver",
     "WebhookStream",

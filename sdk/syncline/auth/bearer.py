@@ -9,6 +9,7 @@ from syncline.errors import ConfigError
 
 if TYPE_CHECKING:
     from syncline.concurrency.deadline import Deadline
+    from syncline.config import HttpServer
 
 
 class BearerToken:
@@ -27,8 +28,12 @@ class BearerToken:
         if not callable(token):
             _checked(token)
 
+    def at(self, server: HttpServer) -> BearerToken:  # noqa: ARG002
+        """Itself: it is the same at each server."""
+        return self
+
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
-        """What goes with a request; see ``Authorizer``."""
+        """What goes with a request; see ``Authorization``."""
         token = self._token() if callable(self._token) else self._token
         return {"Authorization": f"Bearer {_checked(token)}"}
 
@@ -37,10 +42,14 @@ class BearerToken:
         sent: Mapping[str, str],
         status: int,
         challenges: Sequence[str],  # noqa: ARG002
+        before: int,  # noqa: ARG002
         deadline: Deadline,
     ) -> bool:
-        """Whether another token is there than the one that was refused; see ``Authorizer``."""
+        """Whether another token is there than the one that was refused; see ``Authorization``."""
         return status == 401 and callable(self._token) and self.headers("", "", deadline) != sent
+
+    def close(self) -> None:
+        """Nothing."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BearerToken) and self._token == other._token

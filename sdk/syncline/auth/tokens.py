@@ -58,6 +58,7 @@ class Credentials:
         expires_at: When the access token ends, in seconds since the epoch; None where nobody said, which is not the same as never.
         obtained_at: When the tokens were obtained, in seconds since the epoch.
         principal: Who this is: the same after a refresh, another one after another login.
+        legacy: They were obtained as the 2025-03-26 revision has it, which sends no resource indicator.
         extra: Members that a later version wrote.
     """
 
@@ -77,6 +78,7 @@ class Credentials:
     expires_at: float | None = None
     obtained_at: float | None = None
     principal: str = ""
+    legacy: bool = False
     extra: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
 
     @property
@@ -174,6 +176,10 @@ def _text_or_null(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
@@ -210,5 +216,6 @@ _MEMBERS: dict[str, _Check] = {
     "expires_at": _TIME,
     "obtained_at": _TIME,
     "principal": _TEXT,
+    "legacy": ("true or false", _flag),
 }
 _REQUIRED = ("issuer", "resource", "client_id", "access_token")

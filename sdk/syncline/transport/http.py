@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from syncline.concurrency.deadline import Deadline
-from syncline.config import Authorizer
+from syncline.config import Authorization
 from syncline.errors import (
     AuthError,
     ConnectFailed,
@@ -73,7 +73,8 @@ class HttpTransport:
         headers: Headers for every request. One that HTTP does not allow is left out with a warning.
         env_headers: Header name to the name of an environment variable that holds its value, which wins over ``headers``;
             unset or blank: no header.
-        auth: An authentication object of requests, or an ``Authorizer``; it wins over any header.
+        auth: An authentication object of requests; it wins over any header.
+        authorization: Speaks for us, in the place of ``auth``.
         verify: As in requests, as are ``cert`` and ``proxies``; ``proxies={}`` for none.
         cert: See ``verify``.
         proxies: See ``verify``.
@@ -104,7 +105,8 @@ class HttpTransport:
         *,
         headers: Mapping[str, str],
         env_headers: Mapping[str, str],
-        auth: AuthBase | Authorizer | None,
+        auth: AuthBase | None,
+        authorization: Authorization | None = None,
         verify: bool | str,
         cert: str | tuple[str, str] | None,
         proxies: Mapping[str, str] | None,
@@ -120,7 +122,6 @@ class HttpTransport:
         self.date: tuple[str | None, float] = (None, 0.0)
         self.mode: Literal["auto", "streamable", "sse"] = mode
         self._name = name
-        authorizer, auth = (auth, None) if isinstance(auth, Authorizer) else (None, auth)
         http = HttpSession(
             url, auth=auth, verify=verify, cert=cert, proxies=proxies, trust_env=trust_env, session=session
         )
@@ -130,7 +131,7 @@ class HttpTransport:
             env_headers=env_headers,
             connect_timeout=connect_timeout,
             name=name,
-            authorizer=authorizer,
+            authorization=authorization,
         )
         self._exchanges = self._way.exchanges
         self._message_bytes = message_bytes
@@ -194,6 +195,7 @@ class HttpTransport:
 
     def close(self, deadline: Deadline) -> None:
         """End the sends that are blocked in other threads, end the session, close the connections."""
+        self._way.end_authorization()
         if not self._exchanges.abort():
             return
         try:

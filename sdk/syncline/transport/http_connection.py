@@ -149,6 +149,8 @@ class Connection(HTTPConnection):
             addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
         except UnicodeError as error:
             raise socket.gaierror(socket.EAI_NONAME, "not a host name") from error
+        if exchange.admit is not None:
+            exchange.admit([str(address[0]) for *_, address in addresses])
         failure = OSError(f"{host} has no address")
         for tried, (family, kind, proto, _, address) in enumerate(addresses):
             left = limit.remaining()

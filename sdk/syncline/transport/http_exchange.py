@@ -13,6 +13,7 @@ import io
 import os
 import socket
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from urllib3.util import Timeout
@@ -46,6 +47,8 @@ class Exchange(Timeout):
         answered: Bytes of an answer have arrived.
         ended: The server has ended the connection.
         file: What its response is read from, once there is one.
+        admit: Called with the addresses of the host before one of them is connected to; raises where that must not be. None
+            for anywhere. Not called where a proxy does that.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Exchange(Timeout):
         self.armed = 0.0
         self.aborted = False
         self.file: io.BufferedReader | None = None
+        self.admit: Callable[[list[str]], None] | None = None
         self._socket: socket.socket | None = None
 
     def clone(self) -> Exchange:

@@ -109,6 +109,8 @@ class HttpSession:
         if self._owned:
             self.headers = {name: str(value) for name, value in prepared.headers.items() if name not in _OF_NO_USE}
         self._target = prepared.path_url
+        #: Whether a proxy is asked to go there.
+        self.is_proxied = False
         self._pool: HTTPConnectionPool | None = None
         if self._owned:
             self._session.trust_env = trust_env
@@ -117,7 +119,8 @@ class HttpSession:
             if proxies is not None and not proxies:
                 self._settings["proxies"] = {}
             pool = self._find_pool(prepared)
-            if auth is None and not select_proxy(self.url, self._settings["proxies"]):
+            self.is_proxied = bool(select_proxy(self.url, self._settings["proxies"]))
+            if auth is None and not self.is_proxied:
                 self._pool = pool
         else:
             self._settings = self._session.merge_environment_settings(url, {}, True, None, None)

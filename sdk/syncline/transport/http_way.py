@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
     from urllib3.response import BaseHTTPResponse
 
-    from syncline.config import Authorizer
+    from syncline.config import Authorization
 
 SESSION_HEADER = "Mcp-Session-Id"
 #: Redirects that one message follows.
@@ -118,7 +118,7 @@ class HttpWay:
             unset or blank: no header.
         connect_timeout: Seconds for name lookup, TCP and TLS; None for no limit but the request's.
         name: What warnings call the server.
-        authorizer: Speaks for us; its headers win over all others.
+        authorization: Speaks for us; its headers win over all others.
     """
 
     def __init__(
@@ -129,14 +129,14 @@ class HttpWay:
         env_headers: Mapping[str, str],
         connect_timeout: float | None,
         name: str,
-        authorizer: Authorizer | None = None,
+        authorization: Authorization | None = None,
     ) -> None:
         self.url = http.url
         self.exchanges = Exchanges()
         self._http = http
         self._name = name
         self._connect_timeout = connect_timeout
-        self._authorizer = authorizer
+        self._authorization = authorization
         self._headers = self._own_headers(headers, env_headers)
 
     def _own_headers(self, headers: Mapping[str, str], env_headers: Mapping[str, str]) -> _Headers:
@@ -180,7 +180,11 @@ class HttpWay:
             proof = self._proof(verb, url, deadline)
             answer = self._open(verb, url, with_proof(headers, proof), body, message, deadline)
             status = answer.response.status
-            if status in REFUSED and refusals < MAX_REFUSALS and self._is_worth_repeating(answer, proof, deadline):
+            if (
+                status in REFUSED
+                and refusals < MAX_REFUSALS
+                and self._is_worth_repeating(answer, proof, refusals, deadline)
+            ):
                 refusals += 1
                 continue
             if status not in REDIRECTS:
@@ -194,15 +198,18 @@ class HttpWay:
                 hops += 1
 
     def _proof(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
-        return {} if self._authorizer is None else self._authorizer.headers(verb, url, deadline)
+        return {} if self._authorization is None else self._authorization.headers(verb, url, deadline)
 
-    def _is_worth_repeating(self, answer: HttpAnswer, proof: Mapping[str, str], deadline: Deadline) -> bool:
+    def _is_worth_repeating(
+        self, answer: HttpAnswer, proof: Mapping[str, str], before: int, deadline: Deadline
+    ) -> bool:
         """Whether there are other credentials by now; the answer is given back then, and else as it was."""
-        authorizer, response = self._authorizer, answer.response
-        if authorizer is None:
+        authorization, response = self._authorization, answer.response
+        if authorization is None:
             return False
+        challenges = response.headers.getlist("WWW-Authenticate")
         try:
-            again = authorizer.refused(proof, response.status, response.headers.getlist("WWW-Authenticate"), deadline)
+            again = authorization.refused(proof, response.status, challenges, before, deadline)
         except BaseException:
             answer.close()
             raise
@@ -251,6 +258,11 @@ class HttpWay:
     def close(self) -> None:
         """Close the idle connections; those in use are closed when they are released."""
         self._http.close()
+
+    def end_authorization(self) -> None:
+        """End what is under way to prove who we are."""
+        if self._authorization is not None:
+            self._authorization.close()
 
 
 def with_proof(headers: dict[str, str], proof: Mapping[str, str]) -> dict[str, str]:

@@ -136,6 +136,7 @@ class LegacySseTransport:
 
     def close(self, deadline: Deadline) -> None:
         """End the stream and what is blocked, wait for the thread, close the connections."""
+        self._way.end_authorization()
         self._way.exchanges.abort()
         join(self._threads, deadline)
         self._way.close()

@@ -1,0 +1,105 @@
+"""Where a browser comes back to: one page on this machine (RFC 8252, 7.3)."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import socket
+from collections.abc import Callable
+
+from syncline.concurrency.cancel import CancelToken
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
+
+PATH = "/callback"
+#: Seconds that a browser has to say what it wants, and bytes that it may take for that.
+SILENCE, MOST = 2.0, 16_384
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<body style="font: 1.1em system-ui, sans-serif; max-width: 32em; margin: 4em auto; padding: 0 1em">
+<h1>{title}</h1><p>{text}</p></body></html>
+"""
+
+
+class Loopback:
+    """Listens on 127.0.0.1 for the one request of a browser that belongs to a login; holds it until the login has ended.
+
+    Args:
+        port: The port; 0 for any that is free.
+
+    Attributes:
+        redirect_uri: Where the browser is to be sent.
+
+    Raises ``ConfigError`` for a port that is taken.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        try:
+            self._listening = socket.create_server(("127.0.0.1", port))
+        except OSError as error:
+            raise ConfigError(
+                f"port {port} of this machine, for the way back from the browser, cannot be used: {error.strerror}; "
+                "choose another redirect_port, or 0 for any"
+            ) from error
+        self._browser: socket.socket | None = None
+        self.redirect_uri = f"http://127.0.0.1:{self._listening.getsockname()[1]}{PATH}"
+
+    def wait(self, belongs: Callable[[str], bool], over: CancelToken, deadline: Deadline) -> str:
+        """The URL that the browser came back to, the first one that belongs to the login; what else comes is turned away.
+
+        Blocks until then. Ends within half a second when it is ``over`` (``ConnectionClosed``) or the deadline has passed
+        (``AuthDenied``), and on Ctrl-C.
+        """
+        while not over.cancelled:
+            if deadline.expired:
+                raise AuthDenied("nobody came back from the browser in time; log in again")
+            with contextlib.suppress(OSError):
+                self._listening.settimeout(deadline.nap() or 0.001)
+                browser, _ = self._listening.accept()
+                target = _target(browser)
+                came_back = f"http://127.0.0.1:{self._listening.getsockname()[1]}{target}"
+                if target is not None and target.partition("?")[0] == PATH and belongs(came_back):
+                    self._browser = browser
+                    return came_back
+                _answer(browser, "404 Not Found", "Nothing here", "This page is for the end of a login only.")
+        raise ConnectionClosed("the login was given up")
+
+    def finish(self, problem: str | None) -> None:
+        """Tell the person at the browser how it went; None: well."""
+        browser, self._browser = self._browser, None
+        if browser is None:
+            return
+        if problem is None:
+            _answer(browser, "200 OK", "You are logged in", "This window can be closed.")
+        else:
+            _answer(browser, "200 OK", "The login did not work", problem)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self.finish("The program has ended the login.")
+        self._listening.close()
+
+
+def _target(browser: socket.socket) -> str | None:
+    """The target of a GET; None for anything else. Leaves nothing unread."""
+    browser.settimeout(SILENCE)
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < MOST:
+        piece = browser.recv(MOST)
+        if not piece:
+            return None
+        head += piece
+    words = head.partition(b"\r\n")[0].decode("latin-1").split(" ")
+    return words[1] if len(words) == 3 and words[0] == "GET" else None
+
+
+def _answer(browser: socket.socket, status: str, title: str, text: str) -> None:
+    page = _PAGE.format(title=html.escape(title), text=html.escape(text)).encode()
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(page)}\r\n"
+        "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'; "
+        "style-src 'unsafe-inline'\r\nConnection: close\r\n\r\n"
+    )
+    with contextlib.suppress(OSError), browser:
+        browser.sendall(head.encode() + page)

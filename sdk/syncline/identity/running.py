@@ -1,0 +1,162 @@
+"""Running a flow: each of its steps is done, and what goes wrong is thrown into it."""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from syncline.auth import authorization
+from syncline.auth.steps import AskPerson, Fetch, Forget, Kept, Listen, Recall, ShowCode, Step, Steps, Wait
+from syncline.concurrency.cancel import CancelToken
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import ConfigError, ConnectionClosed, SynclineError
+
+from .fetching import Fetcher
+from .loopback import Loopback
+
+T = TypeVar("T")
+
+#: Seconds that a person has to log in.
+LOGIN = 300.0
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Something that a person has to do with a browser.
+
+    Attributes:
+        url: Where to go.
+        server: The URL of the server that the login is for.
+        code: What to type there; None where nothing is to be typed.
+        redirect_uri: Where the browser comes back to; None where a code is typed.
+    """
+
+    url: str
+    server: str
+    code: str | None = None
+    redirect_uri: str | None = None
+
+
+def open_browser(visit: Visit) -> None:
+    """Open the person's own browser."""
+    webbrowser.open(visit.url)
+
+
+class Hands:
+    """Does the steps of one flow.
+
+    Args:
+        fetcher: Sends requests.
+        recall: Looks up what is kept.
+        forget: Keeps it no longer.
+        visit: Called with what a person has to do. Returns None when the browser comes back by itself, and the URL that it came
+            back to when the person brings that along.
+        port: Where the browser comes back to; 0 for any port.
+        over: Ends everything.
+        deadline: That of the call; stands still while a person logs in.
+    """
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        recall: Callable[[Recall], Kept],
+        forget: Callable[[Forget], None],
+        visit: Callable[[Visit], str | None],
+        port: int,
+        over: CancelToken,
+        deadline: Deadline,
+    ) -> None:
+        self._fetcher = fetcher
+        self._recall = recall
+        self._forget = forget
+        self._visit = visit
+        self._port = port
+        self._over = over
+        self._deadline = deadline
+        self._loopback: Loopback | None = None
+
+    def run(self, steps: Steps[T]) -> T:
+        """Run a flow to its end. Blocks on the network and on people; raises what goes wrong."""
+        problem: str | None = "The program has ended the login."
+        try:
+            result = self._run(steps)
+            problem = None
+            return result
+        except SynclineError as error:
+            problem = error.message
+            raise
+        finally:
+            if self._loopback is not None:
+                self._loopback.finish(problem)
+                self._loopback.close()
+
+    def _run(self, steps: Steps[T]) -> T:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = self._do(step)
+                except BaseException as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _do(self, step: Step) -> object:
+        if self._over.cancelled:
+            raise ConnectionClosed("the login was given up")
+        if isinstance(step, Fetch):
+            return self._fetcher.fetch(step, self._deadline)
+        if isinstance(step, Recall):
+            return self._recall(step)
+        if isinstance(step, Forget):
+            return self._forget(step)
+        if isinstance(step, Wait):
+            self._wait(step.seconds)
+            return None
+        if isinstance(step, Listen):
+            return self._listen(step)
+        if isinstance(step, ShowCode):
+            codes = step.codes
+            self._visit(Visit(codes.verification_uri_complete or codes.verification_uri, step.server, codes.user_code))
+            return None
+        return self._ask(step)
+
+    def _wait(self, seconds: float) -> None:
+        self._deadline.pause()
+        try:
+            self._over.wait(Deadline(seconds))
+        finally:
+            self._deadline.resume()
+
+    def _listen(self, step: Listen) -> str:
+        self._loopback = loopback = _listen_where(step.preferred, self._port)
+        return loopback.redirect_uri
+
+    def _ask(self, step: AskPerson) -> str:
+        loopback = self._loopback
+        assert loopback is not None
+        request = step.request
+        self._deadline.pause()
+        try:
+            brought = self._visit(Visit(request.url, step.server, redirect_uri=request.redirect_uri))
+            if brought is not None:
+                return brought
+            return loopback.wait(lambda answer: authorization.belongs(request, answer), self._over, Deadline(LOGIN))
+        finally:
+            self._deadline.resume()
+
+
+def _listen_where(preferred: Sequence[str], port: int) -> Loopback:
+    """Where people were sent back to before, if that is free: anything else costs a registration."""
+    before = [urlsplit(uri).port for uri in preferred if urlsplit(uri).hostname == "127.0.0.1"]
+    for known in before if not port else ():
+        with contextlib.suppress(ConfigError):
+            return Loopback(known or 0)
+    return Loopback(port)

@@ -1,0 +1,198 @@
+"""OAuth at one server: what goes with requests, and what is done when they are refused."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from syncline.auth import challenge as challenges_of
+from syncline.auth import urls
+from syncline.auth.clients import OAuthClient
+from syncline.auth.flow import INSUFFICIENT_SCOPE, authorize, renew
+from syncline.auth.settings import Budget, Grant, Settings
+from syncline.auth.token_requests import TokenRefusal
+from syncline.auth.urls import Reach
+from syncline.concurrency.cancel import CancelToken
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import take
+from syncline.errors import AuthRequired, ConnectionClosed, RefreshFailed, RequestTimeout
+
+from .fetching import Fetcher
+from .running import Hands, Visit
+
+if TYPE_CHECKING:
+    from syncline.auth.challenge import Challenge
+    from syncline.auth.tokens import Credentials
+    from syncline.config import HttpServer
+
+    from .tokens import Tokens
+
+_SCHEME = "Bearer "
+#: Seconds for connecting to an authorization server, and for a refresh, which no call's deadline ends.
+CONNECT, REFRESH = 10.0, 60.0
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user of ``OAuth`` said; see there."""
+
+    grant: Grant
+    scopes: tuple[str, ...] | None
+    client: OAuthClient | None
+    client_document: str | None
+    client_name: str
+    issuer: str | None
+    redirect_port: int
+    visit: Callable[[Visit], str | None] | None
+    trusted: frozenset[str]
+
+    @property
+    def stored_as(self) -> str:
+        """Who we are, as the store has it: empty for a client that registers itself."""
+        return self.client.client_id if self.client is not None else self.client_document or ""
+
+
+class ServerLogin:
+    """See the module; an ``Authorization``."""
+
+    def __init__(self, server: HttpServer, wishes: Wishes, tokens: Tokens) -> None:
+        self._server = server
+        self._wishes = wishes
+        self._tokens = tokens
+        self._over = CancelToken()
+        self._reached: tuple[Settings, Fetcher] | None = None
+
+    def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
+        """The token, if there is one; see ``Authorization``. Blocks while it is read or refreshed."""
+        credentials = self._tokens.current(self._exchange, deadline)
+        return {} if credentials is None else {"Authorization": _SCHEME + credentials.access_token}
+
+    def refused(
+        self, sent: Mapping[str, str], status: int, challenges: Sequence[str], before: int, deadline: Deadline
+    ) -> bool:
+        """Get another token, one with more scopes where those are missing; see ``Authorization``.
+
+        Blocks while it is refreshed, and while a person logs in. Raises ``AuthError`` where there is none to be had.
+        """
+        challenge = challenges_of.pick(challenges_of.parse(challenges))
+        if status == 403 and (challenge is None or challenge.error != INSUFFICIENT_SCOPE):
+            return False
+        token = sent.get("Authorization", "").removeprefix(_SCHEME) or None
+        taken: list[bool] = []
+        try:
+            if not take(self._tokens.turn, deadline, taken):
+                raise RequestTimeout("somebody else is logging in, and has not finished in time")
+            held = self._tokens.current(self._exchange, deadline, token if status == 401 else None)
+            if held is not None and held.access_token != token:
+                return True
+            budget = Budget(refreshes=0, logins=0 if before and status == 401 else 1)
+            self._log_in(challenge, budget, deadline)
+            return True
+        except AuthRequired as error:
+            error.www_authenticate, error.status = next(iter(challenges), None), status
+            raise
+        finally:
+            if True in taken:
+                self._tokens.turn.release()
+
+    def log_in(self, deadline: Deadline) -> Credentials:
+        """Log in, whatever there is. Blocks while a person does; raises ``AuthError``."""
+        return self._log_in(None, Budget(refreshes=0), deadline)
+
+    def close(self) -> None:
+        """End a login that is under way for this connection; a refresh goes on, for others."""
+        self._over.cancel(ConnectionClosed("the client was closed"))
+        if self._reached is not None:
+            self._reached[1].close()
+
+    # Inside
+
+    def _log_in(self, challenge: Challenge | None, budget: Budget, deadline: Deadline) -> Credentials:
+        settings, fetcher = self._reach()
+        wishes, tokens = self._wishes, self._tokens
+        visit = wishes.visit
+        steps = authorize(
+            settings,
+            entropy=secrets.token_bytes,
+            challenge=challenge,
+            known=tokens.issuers(),
+            budget=budget,
+            interactive=visit is not None,
+        )
+        hands = Hands(
+            fetcher, tokens.recall, tokens.forget, visit or _nobody, wishes.redirect_port, self._over, deadline
+        )
+        return tokens.keep(hands.run(steps), self._exchange, deadline)
+
+    def _exchange(self, credentials: Credentials) -> Credentials:
+        """On the thread that refreshes, which no connection owns."""
+        settings, _ = self._reach()
+        fetcher = self._fetcher(settings.reach)
+        hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, _nobody, 0, CancelToken(), Deadline(REFRESH))
+        client = self._wishes.client or OAuthClient(
+            credentials.client_id, secret=credentials.client_secret, auth_method=credentials.auth_method
+        )
+        steps = renew(
+            settings,
+            issuer=credentials.issuer,
+            resource=None if credentials.legacy else credentials.resource,
+            client=replace(client, issuer=credentials.issuer),
+            refresh_token=credentials.refresh_token or "",
+        )
+        token = hands.run(steps)
+        if isinstance(token, TokenRefusal):
+            raise RefreshFailed(f"{urls.shown(credentials.issuer)}: {token}", error=token.error)
+        now = time.time()
+        return credentials.refreshed(
+            token.access_token,
+            now=now,
+            expires_at=None if token.expires_in is None else now + token.expires_in,
+            refresh_token=token.refresh_token,
+            scopes=token.scopes,
+        )
+
+    def _reach(self) -> tuple[Settings, Fetcher]:
+        if self._reached is None:
+            wishes, url = self._wishes, self._server.url.partition("#")[0]
+            reach = Reach.of(url, _addresses(url), wishes.trusted)
+            settings = Settings(
+                url,
+                reach,
+                wishes.grant,
+                scopes=wishes.scopes,
+                client=wishes.client,
+                client_document=wishes.client_document,
+                client_name=wishes.client_name,
+                issuer=wishes.issuer,
+            )
+            self._reached = settings, self._fetcher(reach)
+        return self._reached
+
+    def _fetcher(self, reach: Reach) -> Fetcher:
+        server = self._server
+        return Fetcher(
+            reach,
+            verify=server.verify,
+            proxies=server.proxies,
+            trust_env=server.trust_env,
+            connect_timeout=CONNECT,
+        )
+
+
+def _addresses(url: str) -> list[str]:
+    """What the host of a URL resolves to; nothing where it does not, as behind a proxy."""
+    host = urls.split(url).hostname or ""
+    try:
+        return [str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+    except (OSError, UnicodeError):
+        return []
+
+
+def _nobody(visit: Visit) -> str | None:
+    raise AuthRequired(
+        f"a person has to log in at {visit.url}", www_authenticate=None, url=visit.server, login_url=visit.url
+    )

@@ -1,0 +1,154 @@
+"""The tokens for one server: found in the store, kept fresh, replaced by those of a login."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from syncline.auth.clients import OAuthClient
+from syncline.auth.flow import Authorized
+from syncline.auth.metadata import canonical, covers
+from syncline.auth.refreshing import Refresher
+from syncline.auth.steps import Forget, Kept, Recall
+from syncline.auth.tokens import CredentialKey, Credentials
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.locks import new_lock
+from syncline.errors import AuthRequired
+
+if TYPE_CHECKING:
+    from syncline.auth.stores.base import CredentialStore
+
+    #: Gets new tokens for a refresh token, at the authorization server that gave it.
+    Exchange = Callable[[Credentials], Credentials]
+
+
+class Tokens:
+    """See the module. For all threads, and all connections to the server.
+
+    Args:
+        url: The URL of the server.
+        client: Who we are, as the store has it; see ``CredentialKey``.
+        store: Where they are kept.
+
+    Attributes:
+        turn: Held while somebody logs in, so that nobody else has to.
+    """
+
+    def __init__(self, url: str, client: str, store: CredentialStore) -> None:
+        self._url = url
+        self._client = client
+        self._store = store
+        self.turn = new_lock()
+        self._lock = new_lock()
+        self._looked = False
+        self._refresher: Refresher | None = None
+
+    def current(self, exchange: Exchange, deadline: Deadline, rejected: str | None = None) -> Credentials | None:
+        """Credentials that can be sent; None if there are none, or they are of no use without a login.
+
+        Blocks while they are read or refreshed, until the deadline. Raises what ``Refresher.credentials`` does.
+        """
+        refresher = self._known(exchange)
+        if refresher is None:
+            return None
+        try:
+            return refresher.credentials(deadline, rejected)
+        except AuthRequired:
+            return None
+
+    def keep(self, authorized: Authorized, exchange: Exchange, deadline: Deadline) -> Credentials:
+        """Keep what a login has brought."""
+        now, token, client = time.time(), authorized.token, authorized.client
+        known = client is not None and client.source == "registered"
+        credentials = Credentials(
+            issuer=authorized.issuer,
+            resource=authorized.resource or canonical(self._url),
+            client_id="" if client is None else client.client_id,
+            access_token=token.access_token,
+            client=self._client,
+            client_secret=client.secret if client is not None and known else None,
+            client_secret_expires_at=client.secret_expires_at if client is not None and known else None,
+            auth_method=None if client is None else client.auth_method,
+            redirect_uri=next(iter(client.redirect_uris), None) if client is not None else None,
+            token_type=token.token_type,
+            refresh_token=token.refresh_token,
+            scopes=authorized.granted,
+            requested=authorized.requested,
+            expires_at=None if token.expires_in is None else now + token.expires_in,
+            obtained_at=now,
+            principal=secrets.token_hex(8),
+            legacy=authorized.resource is None,
+        )
+        with self._lock:
+            if self._refresher is None or self._refresher.key != credentials.key:
+                self._refresher = Refresher(credentials.key, self._store, exchange)
+            refresher = self._refresher
+        refresher.login(credentials, deadline)
+        return credentials
+
+    def forget_all(self) -> bool:
+        """Log out: keep nothing any more; whether there was anything."""
+        with self._lock:
+            refresher, self._refresher, self._looked = self._refresher, None, False
+        gone = False if refresher is None else refresher.logout()
+        for key in self._keys():
+            gone = self._store.delete(key) or gone
+        return gone
+
+    def stored(self) -> list[Credentials]:
+        """What is in the store for the server, the newest first."""
+        found = [credentials for key in self._keys() if (credentials := self._store.load(key)) is not None]
+        return sorted(found, key=lambda each: -(each.obtained_at or 0))
+
+    def issuers(self) -> list[str]:
+        """The authorization servers that something is kept of."""
+        return [key.issuer for key in self._keys()]
+
+    # What a flow asks
+
+    def recall(self, step: Recall) -> Kept:
+        """What is kept for an authorization server."""
+        credentials = self._store.load(self._key(step.issuer, step.resource))
+        if credentials is None:
+            return Kept()
+        client = None
+        ended = credentials.client_secret_expires_at
+        if not self._client and (ended is None or ended > time.time()):
+            client = OAuthClient(
+                credentials.client_id,
+                issuer=credentials.issuer,
+                secret=credentials.client_secret,
+                auth_method=credentials.auth_method,
+                redirect_uris=(credentials.redirect_uri,) if credentials.redirect_uri else (),
+                source="registered",
+                secret_expires_at=ended,
+            )
+        return Kept(client, None, credentials.requested, credentials.scopes)
+
+    def forget(self, step: Forget) -> None:
+        """What was refused is kept no longer, if it still is what is kept."""
+        for key in self._keys():
+            credentials = self._store.load(key) if key.issuer == step.issuer else None
+            if credentials is not None and step.client_id in (None, credentials.client_id):
+                self._store.delete(key, only=credentials)
+
+    # Inside
+
+    def _key(self, issuer: str, resource: str | None) -> CredentialKey:
+        return CredentialKey(issuer, resource or canonical(self._url), self._client)
+
+    def _keys(self) -> list[CredentialKey]:
+        return [
+            key for key in list(self._store.keys()) if key.client == self._client and covers(key.resource, self._url)
+        ]
+
+    def _known(self, exchange: Exchange) -> Refresher | None:
+        with self._lock:
+            if self._refresher is None and not self._looked:
+                newest = next(iter(self.stored()), None)
+                self._looked = True
+                if newest is not None:
+                    self._refresher = Refresher(newest.key, self._store, exchange)
+            return self._refresher
