@@ -112,7 +112,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Budget:
-    """What one call of a user may still cost. A flow returns what it left.
+    """What one request of a user to the server may still cost. A flow returns what it left.
 
     Attributes:
         refreshes: Refreshes of the token.

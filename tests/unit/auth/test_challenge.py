@@ -41,12 +41,12 @@ def only(header: str) -> Challenge:
     ],
 )
 def test_one_challenge(header: str, parameters: dict[str, str]) -> None:
-    """W-3, W-4: names in any case, token or quoted value, escapes; what is given twice is not believed."""
+    """W-3, W-4, B154: names in any case, token or quoted value, escapes; what is given twice is not believed."""
     assert only(header) == Challenge("bearer", parameters)
 
 
 def test_several_challenges_in_one_header() -> None:
-    """W-3."""
+    """W-3, B154."""
     found = challenge.parse('Basic realm="scope=x", Negotiate YWJj==, Bearer scope="read", Digest, Newauth a=1, b="2"')
     assert found == (
         Challenge("basic", {"realm": "scope=x"}),
@@ -58,7 +58,7 @@ def test_several_challenges_in_one_header() -> None:
 
 
 def test_several_headers() -> None:
-    """W-3, 4.32: the challenge may be in a later header line."""
+    """W-3, B154, 4.32: the challenge may be in a later header line."""
     found = challenge.parse(['Basic realm="a"', 'DPoP algs="ES256", Bearer error="insufficient_scope"'])
     assert [each.scheme for each in found] == ["basic", "dpop", "bearer"]
 

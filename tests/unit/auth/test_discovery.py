@@ -56,7 +56,7 @@ def test_without_a_place_in_the_challenge_the_well_known_ones_are_asked(world: W
     [Fetched(404, b""), Fetched(401, b""), Fetched(502, b""), Fetched(302, b""), page([]), Fetched(200, b"<html>")],
 )
 def test_where_nothing_usable_is_the_next_place_is_asked(world: World, answer: Fetched) -> None:
-    """P-4, M-6, B154: also when the challenge names a place that does not exist; redirects are not followed."""
+    """P-4, M-6, B142, B154, B160: also when the challenge names a place that does not exist; redirects are not followed."""
     Authority(world, place="https://id.test/acme/.well-known/openid-configuration")
     world.resource(PRM)
     world.pages[f"GET {CUSTOM}"] = world.pages[f"GET {ASM}"] = answer

@@ -62,7 +62,7 @@ def keep(world: World, authority: Authority, **changes: Any) -> None:
 
 
 def test_a_first_login(world: World) -> None:
-    """W-1, A-1, A-2, A-6, R-1, R-2, K-3, C-5, C-6, S-1, B-7: the whole way, with the same resource and redirect URI at each step."""
+    """W-1, A-1, A-2, A-6, R-1, R-2, K-3, C-5, C-6, S-1, B-7, B144: the whole way, with the same resource and redirect URI at each step."""
     authority = Authority(world)
     result = run(world)
 
