@@ -156,7 +156,7 @@ def test_different_keys_have_different_digests(parts: list[tuple[str, str, str]]
     ("expires_at", "due"), [(1029.0, True), (1030.0, True), (1060.0, False), (900.0, True), (None, False)]
 )
 def test_expiry_is_looked_at_ahead(expires_at: float | None, due: bool) -> None:
-    """4.140: due when there are 30 seconds left; never, where nobody said when it ends."""
+    """4.140, B148: due when there are 30 seconds left; never, where nobody said when it ends."""
     assert replace(SAMPLE, expires_at=expires_at).expires_within(1000.0, 30.0) is due
 
 
