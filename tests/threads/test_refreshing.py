@@ -441,6 +441,7 @@ def test_a_keyring_is_not_asked_for_what_is_at_hand(
         token = ours.credentials(Deadline(60), rejected=token).access_token
     assert token == "access-20"
     assert fake_keyring.calls["set"] == 20
+    assert fake_keyring.reads == 1 + 20 * 3, "before the lock, under it, and in the place of what"
 
 
 def test_secrets_are_in_no_error(store: MemoryStore, endpoint: Endpoint) -> None:

@@ -76,7 +76,7 @@ class KeyringStore:
 
     def load(self, key: CredentialKey) -> Credentials | None:
         """See ``CredentialStore``. Blocks for ``timeout`` at most."""
-        value = self._ask(lambda ring, _: ring.value(key.digest))
+        value = self._ask(lambda ring, _: ring.value(key.digest, ring.get(key.digest)))
         return None if value is None else self._parsed(value, key)
 
     def save(self, credentials: Credentials, *, instead_of: Credentials | None = None) -> bool:
@@ -86,9 +86,9 @@ class KeyringStore:
 
         def change(ring: _Ring, deadline: Deadline) -> bool:
             with self._changing(key, deadline):
-                if instead_of is not None and not instead_of.same_tokens(self._now(ring, key)):
-                    return False
                 entry = ring.get(key.digest)
+                if instead_of is not None and not instead_of.same_tokens(self._held(ring, key, entry)):
+                    return False
                 if entry == value:
                     return True
                 self._note(key)
@@ -104,12 +104,12 @@ class KeyringStore:
             if ring.get(key.digest) is None and not self._folder.has(f"{key.digest}.json"):
                 return False
             with self._changing(key, deadline):
-                if only is not None and not only.same_tokens(self._now(ring, key)):
+                entry = ring.get(key.digest)
+                if only is not None and not only.same_tokens(self._held(ring, key, entry)):
                     return False
-                found = ring.get(key.digest) is not None
                 ring.forget(key.digest)
                 self._folder.delete(f"{key.digest}.json")
-                return found
+                return entry is not None
 
         return self._ask(change)
 
@@ -151,8 +151,8 @@ class KeyringStore:
             )
         return _Ring(backend, self.name)
 
-    def _now(self, ring: _Ring, key: CredentialKey) -> Credentials | None:
-        value = ring.value(key.digest)
+    def _held(self, ring: _Ring, key: CredentialKey, entry: str | None) -> Credentials | None:
+        value = ring.value(key.digest, entry)
         return None if value is None else self._parsed(value, key)
 
     def _parsed(self, value: str, key: CredentialKey) -> Credentials:
@@ -185,17 +185,17 @@ class _Ring:
             return found
         raise damaged(self._name, "what the keyring returns is no text")
 
-    def value(self, entry: str) -> str | None:
-        """A whole value; None if there is none. Waits for nobody: a value that is replaced meanwhile is read again."""
+    def value(self, entry: str, found: str | None) -> str | None:
+        """The whole value of which an entry was found; None if there is none. One that is replaced meanwhile is read again."""
         for _ in range(TRIES):
-            found = self.get(entry)
             manifest = Manifest.of(found)
             if found is None or manifest is None:
                 return found
             pieces = [self.get(_piece(entry, manifest.generation, number)) for number in range(manifest.pieces)]
             if (value := join(manifest, pieces)) is not None:
                 return value
-            if self.get(entry) == found:
+            before, found = found, self.get(entry)
+            if found == before:
                 break
         raise damaged(self._name, "a part of them is missing")
 
