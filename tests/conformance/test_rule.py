@@ -28,7 +28,7 @@ def test_a_required_scenario_passes_only_whole(status: int | None, checks: dict[
 
 
 def test_the_list_of_what_is_not_there_yet_is_kept_honest() -> None:
-    run = Run("auth/basic-cimd", "2025-11-25", forced=False)
+    run = Run("sep-2640-client-no-prefetch", "2026-07-28", forced=True)
     assert Outcome(run, Counter(), "1 FAILURE").verdict == "not yet"
     assert Outcome(run, Counter(), "").verdict == "UNLISTED PASS"
     with pytest.raises(KeyError):
