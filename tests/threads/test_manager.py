@@ -8,7 +8,7 @@ import pickle
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -429,6 +429,12 @@ def test_it_belongs_to_its_process() -> None:
 def test_settings_that_cannot_work(servers: Any, options: dict[str, Any], problem: str) -> None:
     with pytest.raises(syncline.ConfigError, match=problem):
         syncline.ConnectionManager(servers, **options)
+
+
+@pytest.mark.parametrize("option", ["timeuot", "name", "server"])
+def test_an_option_that_clients_do_not_have_is_refused_at_once(option: str) -> None:
+    with pytest.raises(TypeError, match=f"ConnectionManager.* unexpected keyword arguments: {option}"):
+        syncline.ConnectionManager({"s": StdioServer("x")}, **cast("Any", {option: "x"}))
 
 
 def test_a_transport_serves_once() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
+from syncline.client import Client
 from syncline.config import HttpServer, Limits, Timeouts
 from syncline.subscriptions.opener import StreamOpener
 
@@ -65,12 +67,19 @@ if TYPE_CHECKING:
 
 #: What is taken from each server's listings.
 LIMITS = Limits(items=2048)
+#: What ``SharedOptions`` may hold.
+OPTIONS = inspect.signature(Client.__init__).parameters.keys() - {"self", "server", "name"}
 
 
 class Maker:
-    """Makes clients. Knows nothing of the manager, so that connections that are starting do not keep it alive."""
+    """Makes clients. Knows nothing of the manager, so that connections that are starting do not keep it alive.
+
+    Raises ``TypeError`` for an option that ``Client`` does not have.
+    """
 
     def __init__(self, options: SharedOptions, router: Router) -> None:
+        if strangers := options.keys() - OPTIONS:
+            raise TypeError(f"ConnectionManager() got unexpected keyword arguments: {', '.join(sorted(strangers))}")
         self.timeouts = Timeouts.of(options.get("timeout"))
         self._options: SharedOptions = {"limits": LIMITS, **options}
         self._router = router
