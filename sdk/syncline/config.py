@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -352,7 +352,7 @@ def as_server(target: ServerLike) -> StdioServer | HttpServer:
             words = shlex.split(target)
         except ValueError as error:
             raise ConfigError(f"the command line cannot be split: {error}") from error
-    elif isinstance(target, Iterable) and not isinstance(target, Mapping):
+    elif isinstance(target, Sequence):
         words = list(target)
     else:
         words = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syncline import ConfigError, HttpServer, Limits, StdioServer, Timeouts
+from syncline import ConfigError, ConnectionManager, HttpServer, Limits, StdioServer, Timeouts
 from syncline.config import as_server
 
 
@@ -39,6 +39,7 @@ def test_what_users_pass_becomes_a_server(target: object, expected: object) -> N
         (None, "a server is a URL, .*, not NoneType"),
         (Path("server.py"), "a server is a URL, .*, not PosixPath"),
         ({"command": "uvx"}, "a server is a URL, .*, not dict"),
+        (ConnectionManager({"uvx": "uvx"}), "a server is a URL, .*, not ConnectionManager"),
         ("'unclosed", "cannot be split"),
         ([" "], "needs a command"),
         (["a\0b"], "NUL"),
