@@ -591,6 +591,10 @@ def test_the_same_tool_on_two_servers(manage: Manage) -> None:
     assert (count(one, "tools/call"), count(two, "tools/call")) == (0, 1)
     with pytest.raises(syncline.UnknownTool, match="did you mean mcp__one__search or mcp__two__search"):
         servers.call_tool("search")
+    with pytest.raises(syncline.UnknownTool, match=r"did you mean mcp__one__search\?"):
+        servers.call_tool("mcp__one__serch")
+    with pytest.raises(syncline.UnknownTool, match="no tool is called 'pay'; the servers are one, two"):
+        servers.call_tool("pay")
     assert servers.call_tool("search", server="one").text == "search"
 
 

@@ -571,7 +571,7 @@ def test_there_may_be_no_servers(manage: Manage) -> None:
     """3.45: nothing is there, and nothing can be called."""
     servers = manage({}, elicitation="never")
     assert (len(servers), list(servers.list_tools()), servers.status(), servers.elicitation) == (0, [], {}, "never")
-    with pytest.raises(syncline.UnknownTool, match="no tool is called 'mcp__s__a'"):
+    with pytest.raises(syncline.UnknownTool, match="no tool is called 'mcp__s__a'; there are no servers"):
         servers.call_tool("mcp__s__a")
     with pytest.raises(syncline.UnknownServer, match="no server is called 's'; there are none"):
         servers.call_tool("a", server="s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -166,8 +167,9 @@ class Catalogue:
     spaces: Mapping[str, str] = field(default_factory=dict)
 
     def similar(self, name: str) -> list[str]:
-        """The qualified names of tools that are called so by their own servers."""
-        return [tool.qualified_name for tool in self.tools if name in (tool.name, names.clean(tool.name))]
+        """The qualified names of tools that are called so by their own servers; if there is none, the one most like it."""
+        own = [tool.qualified_name for tool in self.tools if name in (tool.name, names.clean(tool.name))]
+        return own or get_close_matches(name, [tool.qualified_name for tool in self.tools], 1, cutoff=0.8)
 
 
 def merged(servers: Collection[str], parts: Iterable[Part], prefix: str) -> Catalogue:

@@ -103,10 +103,12 @@ class Snapshot:
 
 
 def unknown(name: str, catalogue: Catalogue) -> NoReturn:
-    """Raise ``UnknownTool``, with what may have been meant."""
-    similar = catalogue.similar(name)
-    hint = f"; did you mean {' or '.join(similar)}?" if similar else ""
-    raise UnknownTool(f"no tool is called {name!r}{hint}")
+    """Raise ``UnknownTool``, with what may have been meant, or which servers there are."""
+    if similar := catalogue.similar(name):
+        hint = f"did you mean {' or '.join(similar)}?"
+    else:
+        hint = f"the servers are {', '.join(catalogue.spaces)}" if catalogue.spaces else "there are no servers"
+    raise UnknownTool(f"no tool is called {name!r}; {hint}")
 
 
 def _let_go(held: Sequence[Link]) -> None:
