@@ -59,6 +59,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -475,8 +476,9 @@ class RequiredServersFailed(SynclineError):
     """
 
     def __init__(self, errors: Mapping[str, SynclineError]) -> None:
-        causes = "".join(f"\n  {error.at(name)}" for name, error in sorted(errors.items()))
-        super().__init__(f"{len(errors)} required server{'s' if len(errors) > 1 else ''} did not start:{causes}")
+        causes = "\n".join(str(error.at(name)) for name, error in sorted(errors.items()))
+        count = f"{len(errors)} required server{'s' if len(errors) > 1 else ''}"
+        super().__init__(f"{count} did not start:\n{indent(causes, '  ')}")
         self.errors = dict(errors)
 
 

@@ -96,3 +96,15 @@ def test_codes_have_classes(code: int, kind: type[errors.ServerError]) -> None:
 
     assert type(error) is kind
     assert str(error) == f"m (code {code})"
+
+
+def test_required_servers_that_failed_are_a_list() -> None:
+    """What one wrote to standard error cannot be taken for another one."""
+    ended = errors.ServerExited("it ended", command=["a"], returncode=1, stderr_tail=["z: no key"])
+    failed = errors.RequiredServersFailed({"z": errors.ConnectFailed("refused"), "a": ended})
+    assert str(failed).splitlines() == [
+        "2 required servers did not start:",
+        "  a: it ended; its last words on standard error:",
+        "    z: no key",
+        "  z: refused",
+    ]
