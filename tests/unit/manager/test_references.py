@@ -66,7 +66,10 @@ def test_a_folder_comes_before_a_variable() -> None:
         ("${env:MISSING}", "the environment variable MISSING is not set"),
         ("${MISSING:-${TOKEN}}", "the default of the environment variable MISSING may not hold another reference"),
         ("${EMPTY:-${TOKEN}}", "may not hold another reference"),  # set or not
-        ("${input:key}", "the input 'key' has no answer"),
+        (
+            "${input:key}",
+            r"the input 'key' has no answer; load_config\(\) takes inputs={'key': \.\.\.}, and .* a terminal",
+        ),
         ("${input:undeclared}", "the input 'undeclared' has no answer"),
     ],
 )

@@ -46,7 +46,8 @@ class Asked:
             answer = self._answers(wanted) if callable(self._answers) else (self._answers or {}).get(ident)
             answer = wanted.default if answer is None else answer
             if answer is None:
-                raise Unusable(f"the input {ident!r} has no answer; pass inputs={{{ident!r}: ...}} to load_config()")
+                ways = f"load_config() takes inputs={{{ident!r}: ...}}, and commands that connect ask at a terminal"
+                raise Unusable(f"the input {ident!r} has no answer; {ways}")
             self._known[ident] = answer
         return self._known[ident]
 
