@@ -113,6 +113,7 @@ def _there_are(file: str | None) -> str:
     from syncline.manager.configfiles import load_config
 
     try:
-        return f"there are: {', '.join(load_config(file).servers) or 'none'}"
+        config = load_config(file)
+        return f"there are: {', '.join([*config.servers, *config.errors]) or 'none'}"
     except ConfigError as error:
         return f"which ones there are cannot be told: {error.message}"

@@ -95,8 +95,8 @@ def test_what_is_nothing_says_which_names_there_are(work: Path) -> None:
         ConfigError, match=r"cannot be told: .*mcp\.json, line \d+: mcpServers\.broken\.command: expected"
     ):
         meaning("nowhere")
-    write(work / "mcp.json", weather=DEMO, time=DEMO)
-    with pytest.raises(ConfigError, match="there are: weather, time"):
+    write(work / "mcp.json", unset={"command": "${UNSET}"}, weather=DEMO, time=DEMO)
+    with pytest.raises(ConfigError, match="there are: weather, time, unset"):
         meaning("nowhere")
 
 

@@ -321,7 +321,7 @@ def test_a_server_that_cannot_be_used_is_left_out_and_asked_for_says_why(machine
     with pytest.raises(ConfigError) as caught:
         config.server("bad")
     assert str(caught.value) == (f"{file}, line 6: mcpServers.bad: the environment variable MISSING is not set; set it")
-    with pytest.raises(ConfigError, match="no configuration file has a server 'gone'; there are: good"):
+    with pytest.raises(ConfigError, match="no configuration file has a server 'gone'; there are: good, bad, odd, off"):
         config.server("gone")
     with pytest.raises(ConfigError, match="there are: none"):
         LoadedConfig().server("gone")

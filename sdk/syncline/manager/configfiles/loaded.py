@@ -118,7 +118,7 @@ class LoadedConfig:
             return self.servers[name]
         if name in self.errors:
             raise self.errors[name]
-        there = ", ".join(self.servers) or "none"
+        there = ", ".join([*self.servers, *self.errors]) or "none"
         raise ConfigError(f"no configuration file has a server {name!r}; there are: {there}")
 
     def __repr__(self) -> str:
