@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from requests.auth import HTTPBasicAuth
@@ -856,6 +856,22 @@ def test_requests_have_ids_of_their_own(manage: Manage) -> None:
     for ident in (first.id, "unknown"):
         with pytest.raises(LookupError, match="waits for an answer"):
             desk.resolve(ident, None)
+
+
+def test_an_answer_that_cannot_be_sent_is_refused_where_it_is_given(manage: Manage) -> None:
+    """Whoever answers learns it, and may answer again; the call does not."""
+    desk = Elicitations()
+    servers = manage({"s": asking()}, on_elicitation=desk)
+    call = Background(lambda: servers.call_tool("mcp__s__sign"))
+    assert eventually(lambda: len(desk.pending) == 1)
+    [request] = desk.pending
+    with pytest.raises(ValueError, match="does not fit the form"):
+        desk.resolve(request.id, {"x": 7})
+    with pytest.raises(TypeError, match="a mapping, True or None, not str"):
+        desk.resolve(request.id, cast("Any", "y"))
+    assert desk.pending == (request,)
+    desk.resolve(request.id, {"x": "y"})
+    assert json.loads(call.result().text) == ACCEPT
 
 
 def test_requests_of_a_connection_that_ends_are_dropped(manage: Manage) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.monitor import Monitor
 from syncline.errors import ConfigError
-from syncline.protocol.questions import ElicitRequest
+from syncline.protocol.questions import ElicitRequest, answered
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -131,12 +131,15 @@ class Elicitations:
     def resolve(self, ident: str, answer: Answer | Exception) -> None:
         """Answer a request by its id; never blocks. ``Cancel()`` cancels.
 
-        Raises ``LookupError`` for one that is unknown, has been answered, or whose connection has ended.
+        Raises ``LookupError`` for one that is unknown, has been answered, or whose connection has ended; ``ValueError`` for an
+        answer that does not fit the form and ``TypeError`` for what is no answer, and the request waits for another one.
         """
         with self._monitor:
             request = self._waiting.get(ident)
             if request is None or ident in self._answers or request.gone():
                 raise LookupError(f"no request {ident!r} waits for an answer")
+            if not isinstance(answer, Exception):
+                answered(request, answer)
             self._answers[ident] = answer
 
     def __call__(self, request: Elicitation) -> Answer:

@@ -67,6 +67,15 @@ def elicitation(server: str, params: Mapping[str, object]) -> ElicitRequest:
     raise Refusal(INVALID_PARAMS, f"{wanted} is missing")
 
 
+def answered(request: ElicitRequest, answer: Mapping[str, object] | bool | None) -> dict[str, object]:
+    """The result that an answer becomes; ``ValueError`` if it does not fit the form, ``TypeError`` if it is no answer."""
+    if answer is None or answer is False:
+        return {"action": "decline"}
+    if answer is not True and not isinstance(answer, Mapping):
+        raise TypeError(f"the answer to an elicitation is a mapping, True or None, not {type(answer).__name__}")
+    return accepted(request, {} if answer is True else answer)
+
+
 def accepted(request: ElicitRequest, content: Mapping[str, object]) -> dict[str, object]:
     """The result that accepts, with the form's defaults for what was left out; ``ValueError`` if it does not fit."""
     if request.schema is None:

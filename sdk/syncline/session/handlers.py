@@ -107,11 +107,7 @@ class Handlers:
             answer = self._on_elicitation(request)
         except Cancel:
             return {"action": "cancel"}
-        if answer is None or answer is False:
-            return {"action": "decline"}
-        if answer is not True and not isinstance(answer, Mapping):
-            raise TypeError(f"an elicitation handler returns a mapping, True or None, not {type(answer).__name__}")
-        return questions.accepted(request, {} if answer is True else answer)
+        return questions.answered(request, answer)
 
     def _sample(self, params: Mapping[str, object]) -> dict[str, object]:
         request: CreateMessageRequestParams = codec.model("CreateMessageRequestParams", params, lambda *_: None)
