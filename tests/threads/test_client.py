@@ -536,7 +536,9 @@ def test_a_bearer_token_comes_from_the_environment_or_is_an_error(monkeypatch: p
 
 
 def test_a_token_is_no_authentication_object() -> None:
-    with pytest.raises(syncline.ConfigError, match="a BearerToken or an authentication object of requests, not str") as caught:
+    with pytest.raises(
+        syncline.ConfigError, match="a BearerToken or an authentication object of requests, not str"
+    ) as caught:
         syncline.Client("https://x.example/mcp", auth="hunter2")  # type: ignore[arg-type]
     assert "hunter2" not in str(caught.value)
     syncline.Client("https://x.example/mcp", auth=("user", "hunter2"))  # type: ignore[arg-type]  # as in requests

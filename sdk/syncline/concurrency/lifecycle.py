@@ -42,14 +42,16 @@ def closed(owner: Owned) -> None:
 
 def _close_all() -> None:
     deadline = Deadline(EXIT_BUDGET)
-    for owner in list(_open):
+    owners = list(_open)
+    while owners:
         try:
-            owner.close(deadline.remaining())
+            owners[-1].close(deadline.remaining())
         except KeyboardInterrupt:  # all that it can mean now is to hurry; no server is to stay behind
             deadline = Deadline(0)
-            owner.close(0)
+            continue
         except Exception:
-            log.exception("%r could not be closed at exit", owner)
+            log.exception("%r could not be closed at exit", owners[-1])
+        owners.pop()
 
 
 def _disown_all() -> None:

@@ -29,16 +29,19 @@ def spawn(name: str, target: Callable[[], None]) -> threading.Thread:
 def join(threads: Iterable[threading.Thread], deadline: Deadline) -> list[str]:
     """Wait for threads until the deadline; the names of those that did not stop, which are also logged.
 
-    The calling thread is skipped, so that a callback may close its own connection.
+    The calling thread is skipped, so that a callback may close its own connection. Nothing is logged where there was no time to
+    wait, as at the end of the interpreter after Ctrl-C.
     """
-    late = []
+    late: list[str] = []
+    waits = not deadline.expired
     for thread in threads:
         if thread is threading.current_thread():
             continue
         thread.join(deadline.remaining())
         if thread.is_alive():
             late.append(thread.name)
-            log.warning("thread %s did not stop in time; a callback that never returns keeps it alive", thread.name)
+    for name in late if waits else ():
+        log.warning("thread %s did not stop in time; a callback that never returns keeps it alive", name)
     return late
 
 

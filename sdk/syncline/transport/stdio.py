@@ -27,7 +27,7 @@ from syncline.protocol.framing import LineFramer, Overlong
 
 from .base import Outgoing, Sink
 from .pipes import PipeWriter, pump
-from .process import ServerProcess, environment, until
+from .process import REAP, ServerProcess, environment, until
 
 if TYPE_CHECKING:
     from syncline.concurrency.workers import Thread
@@ -264,14 +264,18 @@ class StdioTransport:
     def close(self, deadline: Deadline) -> None:
         """End the server and our threads: see ``ServerProcess.stop``. Idempotent, from any thread, done by the deadline.
 
-        Senders that are blocked get ``ConnectionClosed`` at once. Blocks while another thread is closing, unless called
-        from a callback of this transport.
+        Senders that are blocked get ``ConnectionClosed`` at once. Blocks while another thread is closing, which is hurried when
+        the deadline passes, unless called from a callback of this transport.
         """
         with self._state:
             self._closed = True
+        inside = among(self._threads)
         taken: list[bool] = []
         try:
-            if take(self._lifecycle, Deadline(0) if among(self._threads) else deadline, taken):
+            if not take(self._lifecycle, Deadline(0) if inside else deadline, taken) and not inside and self._process:
+                self._process.hurry()
+                take(self._lifecycle, Deadline(REAP), taken)
+            if True in taken:
                 self._release(deadline)
         finally:
             if True in taken:
