@@ -202,6 +202,7 @@ def test_milliseconds_of_one_program_are_a_stranger_to_the_others() -> None:
         ({"type": "ws", "url": "ws://a.example"}, "type 'ws' is not spoken here"),
         ({"url": "unix:///run/a.sock"}, "unix URLs are not spoken here"),
         ({"url": "${MISSING}"}, "MISSING is not set"),
+        ({"command": "x", "envFile": "/no/such/\ud800"}, "is no use"),
         ({"command": "x", "envFile": "/no/such/file"}, "the envFile /no/such/file is no use: No such file"),
     ],
 )

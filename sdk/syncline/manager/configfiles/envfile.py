@@ -23,7 +23,7 @@ def load(file: str, folder: str | None) -> dict[str, str]:
     path = below(folder, file)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeError) as error:  # its path may have half a surrogate pair in it
         reason = (error.strerror or "it cannot be read") if isinstance(error, OSError) else "it is not UTF-8"
     else:
         return parse(text, path)
