@@ -6,7 +6,9 @@ table in ``syncline.cli.failures``.
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Blocks as long as the command does, which is bounded by its timeouts; Ctrl-C ends it with status 130.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what it cannot hold is no reason to show nothing
+        sys.stdout.reconfigure(errors="backslashreplace")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     command = typer.main.get_command(app)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 import sys
@@ -115,6 +116,16 @@ class TestList:
         write(work / "mcp.json", b={"command": "${UNSET}"}, c={"url": "ws://x.example"}, a={"command": "${UNSET}"})
         rows = [line.split("\t") for line in run("servers", "list").out.decode().splitlines()]
         assert [row[:2] for row in rows] == [["b", "left out"], ["c", "left out"], ["a", "left out"]]
+
+    def test_names_that_the_output_cannot_hold(self, work: Path) -> None:
+        write(work / "mcp.json", **{"caf\u00e9": DEMO, "half\ud800": DEMO})
+        out = io.TextIOWrapper(io.BytesIO(), "ascii")
+        with redirect_stdout(out):
+            assert cli.main(["servers", "list"]) == 0
+            assert cli.main(["servers", "status"]) == 0
+        out.flush()
+        shown = out.buffer.getvalue()
+        assert (shown.count(b"caf\\xe9\t"), shown.count(b"half\\ud800\t")) == (2, 2)
 
     def test_nothing(self, run: Callable[..., Run], work: Path) -> None:
         assert run("servers", "list") == (0, b"", "")
