@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from syncline import ConfigError, HttpServer, StdioServer
@@ -199,7 +199,7 @@ def test_milliseconds_of_one_program_are_a_stranger_to_the_others() -> None:
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        ({"type": "ws", "url": "ws://a.example"}, "type 'ws' is not spoken here"),
+        ({"type": "ws", "url": "ws://a.example"}, "its type is not spoken here"),
         ({"url": "unix:///run/a.sock"}, "unix URLs are not spoken here"),
         ({"url": "${MISSING}"}, "MISSING is not set"),
         ({"command": "x", "envFile": "/no/such/\ud800"}, "is no use"),
@@ -239,6 +239,7 @@ def test_a_bad_url_is_not_shown(raw: object) -> None:
     assert caught.value.__context__ is None
 
 
+@example({"type": "secret"}, "mcp")
 @given(
     st.dictionaries(st.sampled_from([*KEYS, "type", "startup_timeout_ms", "timeout"]), ANYTHING),
     st.sampled_from([*FORMATS]),

@@ -159,7 +159,7 @@ def _stated(raw: Mapping[str, object]) -> str | None:
         if not isinstance(value, str):
             raise Wrong(key, f"expected one of {', '.join(TYPES)}, found {values.kind(value)}")
         if value not in TYPES:
-            raise Unusable(f"{key} {value!r} is not spoken here; there are: {', '.join(TYPES)}")
+            raise Unusable(f"its {key} is not spoken here; there are: {', '.join(TYPES)}")
         return value
     return None
 
