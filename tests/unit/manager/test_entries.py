@@ -129,7 +129,8 @@ def test_what_both_kinds_have() -> None:
         server = entry({**base, **full}, "codex").server
         assert (server.enabled, server.required, server.startup_timeout, server.tool_timeout) == (False, True, 2.5, 90)
         assert (server.enabled_tools, server.disabled_tools) == (("a", "b"), ("b",))
-        assert entry({**base, "startup_timeout_ms": 1500}, "codex").server.startup_timeout == 1.5
+        for none in ({}, {"startup_timeout_sec": None}):
+            assert entry({**base, "startup_timeout_ms": 1500, **none}, "codex").server.startup_timeout == 1.5
 
 
 @pytest.mark.parametrize("key", ["startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec"])

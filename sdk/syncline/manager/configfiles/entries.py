@@ -128,7 +128,7 @@ def read(raw: object, form: Format, around: Surroundings, folder: str | None) ->
         meaning = KEYS.get(key)
         if key in form.milliseconds:
             meaning = Key("tool_timeout", values.milliseconds)
-        elif key == STARTUP_MILLISECONDS and "startup_timeout_sec" not in raw:
+        elif key == STARTUP_MILLISECONDS and raw.get("startup_timeout_sec") is None:
             meaning = Key("startup_timeout", values.milliseconds)
         if meaning is None or value is None:
             continue
