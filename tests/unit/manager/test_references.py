@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from syncline import ConfigError
 from syncline.manager.configfiles.envfile import parse
 from syncline.manager.configfiles.formats import BARE, ENV, FOLDER, FORMATS, INPUT, PLAIN
 from syncline.manager.configfiles.inputs import Answers, Asked, Input
@@ -77,6 +80,12 @@ def test_what_stands_for_nothing_is_said(text: str, reason: str) -> None:
     with pytest.raises(Unusable, match=reason) as caught:
         resolve([text, "${TOKEN}"], around(PLAIN, ENV, INPUT))
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("answers", [{"key": 5}, lambda wanted: True])
+def test_an_answer_is_text(answers: Any) -> None:
+    with pytest.raises(ConfigError, match="the answer to the input 'key' must be text, not (int|bool)"):
+        resolve("${input:key}", around(INPUT, answers=answers))
 
 
 def test_inputs_are_answered_by_a_mapping_or_have_a_default() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from syncline.errors import ConfigError
 from syncline.manager.configfiles.references import Unusable
 
 
@@ -40,11 +41,13 @@ class Asked:
         self._known: dict[str, str] = {}
 
     def __call__(self, ident: str) -> str:
-        """The answer. Raises ``Unusable`` where there is none."""
+        """The answer. Raises ``Unusable`` where there is none, and ``ConfigError`` for one that is no text."""
         if ident not in self._known:
             wanted = self._declared.get(ident, Input(ident))
             answer = self._answers(wanted) if callable(self._answers) else (self._answers or {}).get(ident)
             answer = wanted.default if answer is None else answer
+            if not isinstance(answer, (str, type(None))):
+                raise ConfigError(f"the answer to the input {ident!r} must be text, not {type(answer).__name__}")
             if answer is None:
                 ways = f"load_config() takes inputs={{{ident!r}: ...}}, and commands that connect ask at a terminal"
                 raise Unusable(f"the input {ident!r} has no answer; {ways}")
