@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from syncline import ConfigError
+from syncline.manager.configfiles import load_config, own_file
 from syncline.manager.configfiles.places import (
     Platform,
     flavour,
@@ -128,3 +130,14 @@ def test_platforms_by_their_names() -> None:
         *("linux", "linux", "macos", "windows")
     ]
     assert flavour("windows")("C:/Work") == flavour("windows")(r"c:\work")
+
+
+def test_a_working_directory_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for search in (load_config, own_file):
+        with pytest.raises(ConfigError, match="the working directory is not there any more; go to another one"):
+            search()
+    assert load_config(cwd=tmp_path, home=tmp_path).servers == {}

@@ -84,7 +84,7 @@ def test_what_stands_for_nothing_is_said(text: str, reason: str) -> None:
 
 @pytest.mark.parametrize("answers", [{"key": 5}, lambda wanted: True])
 def test_an_answer_is_text(answers: Any) -> None:
-    with pytest.raises(ConfigError, match="the answer to the input 'key' must be text, not (int|bool)"):
+    with pytest.raises(ConfigError, match=r"the answer to the input 'key' must be text, not (int|bool)"):
         resolve("${input:key}", around(INPUT, answers=answers))
 
 

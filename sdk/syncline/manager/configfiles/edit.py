@@ -18,7 +18,7 @@ from syncline.config import HttpServer, StdioServer
 from syncline.errors import ConfigError
 from syncline.manager.configfiles import jsonc
 from syncline.manager.configfiles.document import JsonDocument, parse
-from syncline.manager.configfiles.places import platform_name, project_folders
+from syncline.manager.configfiles.places import beginning, platform_name, project_folders
 
 _SECTIONS = ("mcpServers", "servers")
 _TYPES = {"auto": "http", "streamable": "streamable-http", "sse": "sse"}
@@ -43,7 +43,7 @@ _HTTP = {
 
 def own_file(cwd: str | os.PathLike[str] | None = None, *, home: str | os.PathLike[str] | None = None) -> Path:
     """The project's own ``mcp.json``: the nearest one from ``cwd`` up, or the one to be made in ``cwd``."""
-    here = Path(cwd or Path.cwd()).absolute()
+    here = beginning(cwd)
     user = os.fspath(home or os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser() raises where there is no home
     files = [folder / "mcp.json" for folder in project_folders(here, Path(user), platform_name())]
     return next((file for file in files if file.is_file()), files[0])

@@ -17,6 +17,7 @@ from syncline.manager.configfiles.inputs import Answers, Asked
 from syncline.manager.configfiles.loaded import LoadedConfig, Origin, Scope, Skipped, Unknown
 from syncline.manager.configfiles.places import (
     Platform,
+    beginning,
     flavour,
     format_of,
     places,
@@ -61,7 +62,7 @@ def load_config(
     an entry that is ``required`` cannot be used.
     """
     platform = platform or platform_name()
-    here = Path(cwd or Path.cwd()).absolute()
+    here = beginning(cwd)
     home = os.fspath(home or os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser() raises where there is no home
     environment = os.environ if environment is None else environment
     loader = _Loader(inputs, names, environment, home, os.fspath(here), platform)

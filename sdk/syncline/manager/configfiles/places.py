@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Literal
+
+from syncline.errors import ConfigError
 
 Platform = Literal["linux", "macos", "windows"]
 
@@ -64,6 +67,15 @@ class Place:
     scope: Literal["project", "user"]
     folder: PurePath | None = None
     shared: bool = False
+
+
+def beginning(cwd: str | os.PathLike[str] | None) -> Path:
+    """Where a search begins, by default the working directory. Raises ConfigError if that is gone."""
+    try:
+        return Path(cwd or Path.cwd()).absolute()
+    except FileNotFoundError:
+        pass
+    raise ConfigError("the working directory is not there any more; go to another one")
 
 
 def platform_name(name: str = sys.platform) -> Platform:
