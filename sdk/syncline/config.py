@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     ServerLike: TypeAlias = str | Sequence[str] | "StdioServer" | "HttpServer"
     TimeoutLike: TypeAlias = float | tuple[float, float] | "Timeouts" | None
-    AuthLike: TypeAlias = AuthBase | "Authorizer"
+    AuthLike: TypeAlias = "AuthBase | Authorizer"
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,8 @@ def test_an_older_listing_never_takes_the_place_of_a_newer_one(manage: Manage) -
     second = Background(lambda: servers.refresh("s"))
     second.thread.join(0.2)  # it ends by then if the two are not kept apart
     go.set()
-    first.result(), second.result()
+    first.result()
+    second.result()
     assert [tool.name for tool in servers.list_tools()] == ["a", "b"]
 
 
