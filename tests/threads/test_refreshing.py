@@ -276,16 +276,27 @@ def test_a_logout_that_fails_says_so(store: MemoryStore, endpoint: Endpoint, mon
     assert store.load(KEY) == EXPIRED
 
 
-def test_a_login_comes_after_the_refresh_and_stays(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_login_wins_over_a_refresh(store: MemoryStore, endpoint: Endpoint) -> None:
     endpoint.gate.clear()
     ours = refresher(store, endpoint)
     with pytest.raises(RequestTimeout):
         ours.credentials(Deadline(0.02))
     assert endpoint.reached.wait(60)
-    with pytest.raises(CredentialStoreError, match="refreshing"):
-        ours.login(some("login"), Deadline(0.02))
+    ours.login(some("login"))
+    assert ours.credentials(Deadline(0)) == some("login")
     endpoint.gate.set()
-    ours.login(some("login"), Deadline(60))
+    ours.close()
+    assert ours.credentials(Deadline(60)) == store.load(KEY) == some("login")
+
+
+def test_a_login_elsewhere_wins_as_well(store: MemoryStore, endpoint: Endpoint) -> None:
+    endpoint.gate.clear()
+    ours = refresher(store, endpoint)
+    with pytest.raises(RequestTimeout):
+        ours.credentials(Deadline(0.02))
+    assert endpoint.reached.wait(60)
+    assert store.save(some("login"))
+    endpoint.gate.set()
     assert ours.credentials(Deadline(60)) == store.load(KEY) == some("login")
 
 
@@ -362,13 +373,44 @@ def test_what_cannot_be_saved_is_kept_and_saved_later(
         for _ in range(2):
             with pytest.raises(CredentialStoreError, match="no space left"):
                 ours.credentials(Deadline(60))
+        other = Refresher(KEY, store, endpoint, patience=0.02, clock=lambda: NOW)
+        with pytest.raises(CredentialStoreError, match="refreshing"):
+            other.credentials(Deadline(60))  # it would send what has been sent, and end the login for all
     assert store.load(KEY) == EXPIRED
     assert ours.credentials(Deadline(60)).access_token == "access-1"
-    assert store.load(KEY) == ours.credentials(Deadline(60))
+    assert store.load(KEY) == ours.credentials(Deadline(60)) == other.credentials(Deadline(60))
+    assert endpoint.sent == ["refresh-0"]
+    with store.lock(KEY, Deadline(0)):
+        pass
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_what_could_not_be_saved_is_not_a_forked_childs(
+    tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> bool:
+        raise CredentialStoreError("no space left", store="files")
+
+    store = FileStore(tmp_path / "files", timeout=60)
+    store.save(EXPIRED)
+    ours = Refresher(KEY, store, endpoint, patience=0.02, clock=lambda: NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "save", full)
+        with pytest.raises(CredentialStoreError, match="no space left"):
+            ours.credentials(Deadline(60))
+    child = os.fork()
+    if child == 0:
+        try:
+            ours.credentials(Deadline(60))
+        except CredentialStoreError as error:
+            os._exit(0 if "refreshing" in str(error) else 1)  # the lock is its parent's
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert ours.credentials(Deadline(60)) == store.load(KEY)
     assert endpoint.sent == ["refresh-0"]
 
 
-@pytest.mark.parametrize("change", ["logout", "login"])
+@pytest.mark.parametrize("change", ["logout", "login", "our logout", "our login"])
 def test_what_could_not_be_saved_does_not_undo_what_came_later(
     store: MemoryStore, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
@@ -380,14 +422,18 @@ def test_what_could_not_be_saved_does_not_undo_what_came_later(
         patch.setattr(store, "save", full)
         with pytest.raises(CredentialStoreError):
             ours.credentials(Deadline(60))
-    if change == "logout":
-        store.delete(KEY)
+    if change.endswith("logout"):
+        leave = ours.logout if change.startswith("our") else lambda: store.delete(KEY)
+        leave()
         with pytest.raises(AuthRequired):
             ours.credentials(Deadline(60))
         assert store.load(KEY) is None
     else:
-        store.save(some("login"))
+        enter: Callable[[Credentials], object] = ours.login if change.startswith("our") else store.save
+        enter(some("login"))
         assert ours.credentials(Deadline(60)) == some("login")
+    with store.lock(KEY, Deadline(0)):
+        pass
 
 
 @pytest.mark.parametrize("token", [None, ""])

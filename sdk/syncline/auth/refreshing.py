@@ -26,12 +26,21 @@ FINAL = frozenset({"invalid_grant"})
 STEPS = 30
 
 
+@dataclass(frozen=True, eq=False)
+class _Unsaved:
+    """What could not be stored, and the lock, which is kept for it: nobody is to send the refresh token that it was had for."""
+
+    rotation: Rotation
+    attempt: Attempt
+
+
 @dataclass(eq=False)
 class _Flight:
     """A renewal that is under way, for all who wait for it."""
 
     rejected: str | None = field(repr=False)
     generation: int
+    unsaved: _Unsaved | None
     result: Credentials | None = None
     error: SynclineError | None = None
 
@@ -41,7 +50,7 @@ class _Flight:
 
 
 class Attempt(ExitStack):
-    """The hands of one renewal. They keep the lock from the step that takes it until they are closed."""
+    """The hands of a renewal. They keep the lock from the step that takes it until they are closed."""
 
     def __init__(
         self,
@@ -111,7 +120,7 @@ class Refresher:
         self._held: Credentials | None = None
         self._generation = 0
         self._flight: _Flight | None = None
-        self._unsaved: Rotation | None = None
+        self._unsaved: _Unsaved | None = None
 
     def credentials(self, deadline: Deadline, rejected: str | None = None) -> Credentials:
         """Credentials whose access token can be sent, refreshed if need be. Those at hand cost nothing.
@@ -125,7 +134,8 @@ class Refresher:
         Raises:
             AuthRequired: Somebody has to log in.
             RefreshFailed: The authorization server was not reached, or did not do it. What is stored is as it was.
-            CredentialStoreError: The store cannot be used. What could not be saved is kept here, and saved by the next call.
+            CredentialStoreError: The store cannot be used. What could not be saved is kept here, and saved by the next call; until
+                then, or until this process ends, no other one refreshes.
             RequestTimeout: The deadline passed.
         """
         while True:
@@ -143,13 +153,12 @@ class Refresher:
             if flight.result is not None and (flight.result.access_token != rejected or flight.rejected == rejected):
                 return flight.result
 
-    def login(self, credentials: Credentials, deadline: Deadline) -> None:
-        """Keep what a login has brought. Blocks while they are refreshed by anybody, until the deadline.
+    def login(self, credentials: Credentials) -> None:
+        """Keep what a login has brought. Waits for no refresh: that one finds something else stored, and drops what it has.
 
         Raises ``CredentialStoreError`` if they cannot be kept.
         """
-        with self.store.lock(self.key, deadline):
-            self.store.save(credentials)
+        self.store.save(credentials)
         self._become(credentials)
 
     def logout(self) -> bool:
@@ -168,32 +177,34 @@ class Refresher:
         self._crew.join(Deadline(timeout))
 
     def forked(self) -> None:
-        """We are in a forked child: the refresh that is under way is the parent's."""
+        """We are in a forked child: the refresh that is under way is the parent's, and so is what it could not save."""
         self._crew = Crew(self._crew.name, 1)
-        self._flight = None
+        self._flight = self._unsaved = None
 
     def _become(self, credentials: Credentials | None) -> None:
         with self._changed.lock:
             self._generation += 1
             self._held = credentials
-            self._unsaved = None
+            unsaved, self._unsaved = self._unsaved, None
+        if unsaved is not None:
+            unsaved.attempt.close()
 
     def _start(self, rejected: str | None) -> _Flight:
         """Start a renewal. Requires the lock, which it needs to end."""
-        flight = _Flight(rejected, self._generation)
+        flight = _Flight(rejected, self._generation, self._unsaved)
         lifecycle.opened(self)
         if not self._crew.submit(lambda: self._fly(flight)):
             raise RefreshFailed(
                 f"the credentials for {self.key.resource} cannot be refreshed any more: Python is ending"
             )
-        self._flight = flight
+        self._flight, self._unsaved = flight, None
         return flight
 
     def _fly(self, flight: _Flight) -> None:
         result: Credentials | None = None
         error: SynclineError | None = None
         try:
-            result = self._renewed(flight.rejected)
+            result = self._renewed(flight)
         except SynclineError as failure:
             error = failure
         except BaseException as failure:
@@ -207,12 +218,18 @@ class Refresher:
                 self._held = result
             flight.result, flight.error = result, error
             self._flight = None
-            lifecycle.closed(self)
+            if self._unsaved is None:
+                lifecycle.closed(self)
             self._changed.tell()
 
-    def _renewed(self, rejected: str | None) -> Credentials:
-        renewal = Renewal(rejected, self._unsaved)
-        with Attempt(self.key, self.store, self._exchange, self._patience) as attempt:
+    def _renewed(self, flight: _Flight) -> Credentials:
+        if flight.unsaved is not None:
+            attempt = flight.unsaved.attempt
+            renewal = Renewal(flight.rejected, flight.unsaved.rotation, locked=True)
+        else:
+            attempt = Attempt(self.key, self.store, self._exchange, self._patience)
+            renewal = Renewal(flight.rejected)
+        try:
             for _ in range(STEPS):
                 step = renewal.step(self._clock())
                 if step is Step.USE and renewal.stored is not None:
@@ -222,8 +239,18 @@ class Refresher:
                 if step is Step.GIVE_UP:
                     break
                 renewal = attempt.do(step, renewal)
-                self._unsaved = renewal.unsaved
+        finally:
+            if not self._keep(flight, renewal.unsaved, attempt):
+                attempt.close()
         raise self._failed("they are changed by somebody else all the time")
+
+    def _keep(self, flight: _Flight, rotation: Rotation | None, attempt: Attempt) -> bool:
+        """Keep what could not be stored for the next call; not if a login or a logout came in between."""
+        with self._changed.lock:
+            if rotation is None or flight.generation != self._generation:
+                return False
+            self._unsaved = _Unsaved(rotation, attempt)
+            return True
 
     def _failed(self, why: str) -> RefreshFailed:
         return RefreshFailed(f"the credentials for {self.key.resource} could not be refreshed: {why}; try again")

@@ -126,7 +126,7 @@ class ServerLogin:
         hands = Hands(
             fetcher, tokens.recall, tokens.forget, visit or _nobody, wishes.redirect_port, self._over, deadline
         )
-        return tokens.keep(hands.run(steps), self._exchange, deadline)
+        return tokens.keep(hands.run(steps), self._exchange)
 
     def _exchange(self, credentials: Credentials) -> Credentials:
         """On the thread that refreshes, which no connection owns."""

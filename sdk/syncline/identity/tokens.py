@@ -58,7 +58,7 @@ class Tokens:
         except AuthRequired:
             return None
 
-    def keep(self, authorized: Authorized, exchange: Exchange, deadline: Deadline) -> Credentials:
+    def keep(self, authorized: Authorized, exchange: Exchange) -> Credentials:
         """Keep what a login has brought."""
         now, token, client = time.time(), authorized.token, authorized.client
         known = client is not None and client.source == "registered"
@@ -85,7 +85,7 @@ class Tokens:
             if self._refresher is None or self._refresher.key != credentials.key:
                 self._refresher = Refresher(credentials.key, self._store, exchange)
             refresher = self._refresher
-        refresher.login(credentials, deadline)
+        refresher.login(credentials)
         return credentials
 
     def forget_all(self) -> bool:

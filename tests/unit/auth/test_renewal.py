@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from syncline.auth.refreshing import Attempt
 from syncline.auth.renewal import MOST, Renewal, Rotation, Step, usable
@@ -137,9 +137,11 @@ class Process:
         self.unsaved: Rotation | None = None
 
     def end(self) -> None:
-        if self.attempt is not None:
+        """Give up the lock, unless something is not saved yet."""
+        if self.attempt is not None and self.unsaved is None:
             self.attempt.close()
-        self.renewal = self.attempt = None
+            self.attempt = None
+        self.renewal = None
 
 
 class Refreshing(RuleBasedStateMachine):
@@ -152,7 +154,7 @@ class Refreshing(RuleBasedStateMachine):
         self.now, self.server, self.store = 0.0, Server(), Store()
         self.all = [Process() for _ in range(3)]
         self.logged_in = True
-        #: Whether a rotated token was lost or held back, by a crash or a full disk: then the next one to refresh loses the login.
+        #: Whether a rotated token was lost by a crash: then the next one to refresh loses the login.
         self.lost = False
         self.store.save(self.server.login(0.0))
 
@@ -162,8 +164,8 @@ class Refreshing(RuleBasedStateMachine):
         if process.renewal is None:
             stored = self.store.load(KEY)
             rejected = stored.access_token if refused and stored is not None else None
-            process.renewal = Renewal(rejected, process.unsaved)
-            process.attempt = Attempt(KEY, self.store, self._exchange, 0.0)
+            process.renewal = Renewal(rejected, process.unsaved, locked=process.unsaved is not None)
+            process.attempt = process.attempt or Attempt(KEY, self.store, self._exchange, 0.0)
         for _ in range(steps):
             if process.renewal is not None and process.attempt is not None:
                 self._go_on(process, process.renewal, process.attempt)
@@ -187,7 +189,6 @@ class Refreshing(RuleBasedStateMachine):
                 process.renewal = attempt.do(step, renewal)
             except CredentialStoreError:
                 if step is not Step.LOCK:  # a full disk; the lock is only waited for
-                    self.lost = True
                     process.end()
                 return
             process.unsaved = process.renewal.unsaved
@@ -209,7 +210,6 @@ class Refreshing(RuleBasedStateMachine):
         self.logged_in = False
 
     @rule()
-    @precondition(lambda self: not self.store._refreshing)  # whoever stores a login holds the lock
     def log_in(self) -> None:
         self.store.save(self.server.login(self.now))
         self.logged_in, self.lost, self.server.reused = True, False, 0
