@@ -15,6 +15,8 @@ import pytest
 import syncline
 from syncline import HttpServer, StdioServer, Timeouts
 from syncline.concurrency import lifecycle
+from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.monitor import Monitor
 from syncline.manager import fleet as fleets
 from tests.fixtures.managers import LEGACY, Manage, Told, count, fake, offer, pid_of
 from tests.fixtures.partner import SOON, Background
@@ -27,6 +29,20 @@ Http = Callable[..., McpHttpServer]
 
 def ours(role: str) -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith(f"syncline:manager:{role}")]
+
+
+class Slow(Monitor):
+    """The first who wants it has to wait until it may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived, self.go = threading.Event(), threading.Event()
+
+    def __enter__(self) -> None:
+        if not self.arrived.is_set():
+            self.arrived.set()
+            assert self.go.wait(SOON)
+        super().__enter__()
 
 
 # Losses
@@ -191,24 +207,13 @@ def test_an_older_listing_never_takes_the_place_of_a_newer_one(manage: Manage) -
     servers = manage({"s": server}, watch=False)
     servers.client("s")
     link = servers._fleet.links["s"]
-    monitor, arrived, go = link._monitor, threading.Event(), threading.Event()
-
-    class Slow:
-        def __enter__(self) -> None:
-            if not arrived.is_set():
-                arrived.set()
-                assert go.wait(SOON)
-            monitor.__enter__()
-
-        __exit__ = monitor.__exit__
-
-    link._monitor = Slow()  # type: ignore[assignment]
+    slow = link._monitor = Slow()
     first = Background(lambda: servers.refresh("s"))
-    assert arrived.wait(SOON)
+    assert slow.arrived.wait(SOON)
     offer(server, "b")
     second = Background(lambda: servers.refresh("s"))
     second.thread.join(0.2)  # it ends by then if the two are not kept apart
-    go.set()
+    slow.go.set()
     first.result()
     second.result()
     assert [tool.name for tool in servers.list_tools()] == ["a", "b"]
@@ -353,6 +358,30 @@ def test_ctrl_c_during_a_reconcile_leaves_no_connection_behind(manage: Manage, m
             servers.reconcile({})
     servers.close()
     assert all(client.is_closed for client in clients)
+
+
+def test_nothing_is_made_again_once_all_is_being_closed(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a use that began just before, and goes on before the threads that start servers have ended."""
+    server = fake("a")
+    servers = manage({"s": server})
+    servers.client("s")
+    server.drop_connection()
+    assert eventually(lambda: servers.status()["s"].state == "failed")
+    slow, stop = Slow(), servers._fleet._starters.stop
+    servers._fleet.monitor = slow
+    listing = Background(servers.list_tools)
+    assert slow.arrived.wait(SOON)
+
+    def stop_late(deadline: Deadline) -> list[str]:
+        slow.go.set()
+        listing.thread.join(SOON)
+        return stop(deadline)
+
+    monkeypatch.setattr(servers._fleet._starters, "stop", stop_late)
+    servers.close()
+    with pytest.raises(syncline.ConnectionClosed):
+        listing.result()
+    assert count(server, "initialize") == 1
 
 
 # The process

@@ -77,8 +77,8 @@ class Catalogues:
 
     def _revive(self, needed: Collection[str] = ()) -> None:
         """Make connections again that were lost, and those that are needed now."""
-        self._fleet.check()
         with self._fleet.monitor:
+            self._fleet.check()  # here, or something might be started that close() does not see any more
             for name, link in list(self._fleet.links.items()):
                 if link.lost or name in needed:
                     self._fleet.begin_again(name)
