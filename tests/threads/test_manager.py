@@ -384,6 +384,21 @@ def test_nothing_is_made_again_once_all_is_being_closed(manage: Manage, monkeypa
     assert count(server, "initialize") == 1
 
 
+def test_no_right_to_streams_is_given_out_by_a_manager_that_is_closed_meanwhile(manage: Manage) -> None:
+    servers = manage({"s": HttpServer("https://a.example/mcp")}, deferred=["s"])
+
+    class Overtaken:
+        def __enter__(self) -> None:
+            servers.close()
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    servers._publishing = Overtaken()  # type: ignore[assignment]
+    with pytest.raises(syncline.ConnectionClosed):
+        servers.opener("s")
+
+
 # The process
 
 

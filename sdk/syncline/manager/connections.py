@@ -306,8 +306,8 @@ class ConnectionManager:
         configuration does not have the server any more, or reaches it in another way or with other credentials. Raises
         ``UnknownServer``. The arguments are those of ``StreamOpener``.
         """
-        self._check()
         with self._publishing:  # or it might be given out for a server that is just being removed
+            self._check()
             if name not in self._fleet.links:
                 self._unknown(name)
             server = self._servers[name]
