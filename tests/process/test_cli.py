@@ -183,7 +183,7 @@ def read_terminal(descriptor: int) -> bytes:
 
 
 def test_what_is_not_needed_is_not_loaded() -> None:
-    names = {name.partition(".")[0] for name in over_budget([module.name for module in imported("syncline.cli")])}
+    names = {name.partition(".")[0] for name in over_budget([module.name for module in imported("syncline.cli.app")])}
     assert names == {"typer"}
 
 

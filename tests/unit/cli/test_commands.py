@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -295,6 +296,22 @@ class TestOptions:
         )
         assert run("tools", shlex.join([sys.executable, "-c", program]), "--env", "CITY=Oslo").status == 0
         assert seen.read_text() == "Oslo"
+
+
+class TestBeginning:
+    def test_without_the_packages_that_it_needs(self, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delitem(sys.modules, "syncline.cli.app", raising=False)
+        monkeypatch.setitem(sys.modules, "typer", None)
+        assert run("demo") == (1, b"", "the command line needs typer: pip install 'syncline[cli]'\n")
+
+    def test_ctrl_c_while_it_is_being_imported(self, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+        def find_spec(name: str, *_: object) -> None:
+            if name == "syncline.cli.app":
+                raise KeyboardInterrupt
+
+        monkeypatch.delitem(sys.modules, "syncline.cli.app", raising=False)
+        monkeypatch.setattr(sys, "meta_path", [SimpleNamespace(find_spec=find_spec), *sys.meta_path])
+        assert run("demo") == (130, b"", "")
 
 
 class TestHelp:
