@@ -465,6 +465,8 @@ def test_it_belongs_to_its_process() -> None:
     ("servers", "options", "problem"),
     [
         ([], {}, "servers are a mapping"),
+        ("mcp.json", {}, r"not str; load_config\(\) reads them from a file"),
+        ({"s": {"command": "x"}}, {}, "s: an entry as in a file is no server; write it as a StdioServer"),
         ({"s": "http://"}, {}, "s: 'http://' is not an http"),
         ({"s": 7}, {}, "s: a server is a URL"),
         ({}, {"grace": -1}, "grace is a number of seconds"),

@@ -32,13 +32,18 @@ def checked(servers: Mapping[str, Target] | LoadedConfig) -> dict[str, Target]:
     if isinstance(servers, LoadedConfig):
         servers = servers.servers
     if not isinstance(servers, Mapping):
-        raise ConfigError(f"servers are a mapping of names to servers, not {type(servers).__name__}")
+        what = type(servers).__name__
+        raise ConfigError(
+            f"servers are a mapping of names to servers, not {what}; load_config() reads them from a file"
+        )
     found: dict[str, Target] = {}
     for name, server in servers.items():
         if not isinstance(name, str) or not name.strip():
             raise ConfigError(f"the name of a server is a text, not {name!r}")
         if is_transport(server):
             raise ConfigError(f"{name}: a transport serves one connection; pass a function that makes it")
+        if isinstance(server, Mapping):
+            raise ConfigError(f"{name}: an entry as in a file is no server; write it as a StdioServer or an HttpServer")
         try:
             found[name] = server if callable(server) else as_server(server)
         except ConfigError as error:
