@@ -10,6 +10,7 @@ from syncline.session.negotiation import EraMemory
 
 pytest_plugins = [
     "tests.fixtures.keyrings",
+    "tests.fixtures.logins",
     "tests.fixtures.partner",
     "tests.fixtures.servers",
     "tests.fixtures.stdio",
