@@ -43,7 +43,8 @@ class Loopback:
                 "choose another redirect_port, or 0 for any"
             ) from error
         self._browser: socket.socket | None = None
-        self.redirect_uri = f"http://127.0.0.1:{self._listening.getsockname()[1]}{PATH}"
+        self._origin = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.redirect_uri = self._origin + PATH
 
     def wait(self, belongs: Callable[[str], bool], over: CancelToken, deadline: Deadline) -> str:
         """The URL that the browser came back to, the first one that belongs to the login; what else comes is turned away.
@@ -54,15 +55,17 @@ class Loopback:
         while not over.cancelled:
             if deadline.expired:
                 raise AuthDenied("nobody came back from the browser in time; log in again")
-            with contextlib.suppress(OSError):
-                self._listening.settimeout(deadline.nap() or 0.001)
+            self._listening.settimeout(deadline.nap() or 0.001)
+            try:
                 browser, _ = self._listening.accept()
-                target = _target(browser)
-                came_back = f"http://127.0.0.1:{self._listening.getsockname()[1]}{target}"
-                if target is not None and target.partition("?")[0] == PATH and belongs(came_back):
-                    self._browser = browser
-                    return came_back
-                _answer(browser, "404 Not Found", "Nothing here", "This page is for the end of a login only.")
+            except (TimeoutError, ConnectionAbortedError):
+                continue
+            target = _target(browser, over, deadline.sooner(SILENCE))
+            came_back = f"{self._origin}{target}"
+            if target is not None and target.partition("?")[0] == PATH and belongs(came_back):
+                self._browser = browser
+                return came_back
+            _answer(browser, "404 Not Found", "Nothing here", "This page is for the end of a login only.")
         raise ConnectionClosed("the login was given up")
 
     def finish(self, problem: str | None) -> None:
@@ -81,12 +84,17 @@ class Loopback:
         self._listening.close()
 
 
-def _target(browser: socket.socket) -> str | None:
-    """The target of a GET; None for anything else. Leaves nothing unread."""
-    browser.settimeout(SILENCE)
+def _target(browser: socket.socket, over: CancelToken, deadline: Deadline) -> str | None:
+    """The target of a GET; None for anything else, and for a browser that takes too long. Leaves nothing unread."""
     head = b""
-    while b"\r\n\r\n" not in head and len(head) < MOST:
-        piece = browser.recv(MOST)
+    while b"\r\n\r\n" not in head and len(head) < MOST and not over.cancelled and not deadline.expired:
+        browser.settimeout(deadline.nap() or 0.001)
+        try:
+            piece = browser.recv(MOST)
+        except TimeoutError:
+            continue
+        except OSError:
+            return None
         if not piece:
             return None
         head += piece
@@ -102,4 +110,5 @@ def _answer(browser: socket.socket, status: str, title: str, text: str) -> None:
         "style-src 'unsafe-inline'\r\nConnection: close\r\n\r\n"
     )
     with contextlib.suppress(OSError), browser:
+        browser.settimeout(SILENCE)
         browser.sendall(head.encode() + page)

@@ -131,7 +131,7 @@ class Hands:
     def _wait(self, seconds: float) -> None:
         self._deadline.pause()
         try:
-            self._over.wait(Deadline(seconds))
+            self._over.wait(self._deadline.sooner(seconds))
         finally:
             self._deadline.resume()
 
@@ -148,7 +148,8 @@ class Hands:
             brought = self._visit(Visit(request.url, step.server, redirect_uri=request.redirect_uri))
             if brought is not None:
                 return brought
-            return loopback.wait(lambda answer: authorization.belongs(request, answer), self._over, Deadline(LOGIN))
+            limit = self._deadline.sooner(LOGIN)
+            return loopback.wait(lambda answer: authorization.belongs(request, answer), self._over, limit)
         finally:
             self._deadline.resume()
 
