@@ -8,7 +8,14 @@ from syncline.auth import urls
 from syncline.auth.steps import Fetch, Fetched
 from syncline.auth.urls import Reach
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import DiscoveryFailed, SynclineError
+from syncline.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    DiscoveryFailed,
+    InvalidMessage,
+    RefreshFailed,
+    RequestTimeout,
+)
 from syncline.transport.http_body import whole
 from syncline.transport.http_errors import HTTP_ERRORS, failure
 from syncline.transport.http_exchange import Exchanges
@@ -46,14 +53,22 @@ class Fetcher:
     def fetch(self, request: Fetch, deadline: Deadline) -> Fetched:
         """Send one request. Blocks until the answer is there, its own limit, the deadline, or ``close()``.
 
-        Raises ``DiscoveryFailed`` where the host is somewhere that requests must not go, and what goes wrong on the way:
-        ``ConnectFailed``, ``ConnectionLost``, ``RequestTimeout``, ``InvalidMessage`` for an answer over the limit.
+        Raises:
+            DiscoveryFailed: The host is somewhere that requests must not go, or a document could not be had.
+            RefreshFailed: The same for what is posted. It may have been taken.
+            RequestTimeout: The deadline passed.
+            ConnectionClosed: ``close()`` was called.
         """
         try:
             return self._fetch(request, deadline.sooner(request.timeout))
-        except SynclineError as error:
-            error.at(urls.shown(request.url), request.method)
-            raise
+        except (ConnectFailed, ConnectionLost, InvalidMessage, RequestTimeout) as error:
+            # Not as it is: it would be taken for what became of the message that wants a token.
+            if isinstance(error, RequestTimeout) and deadline.expired:
+                raise
+            reason = f"no answer from {urls.shown(request.url)}: {error.message}; try again later"
+            if request.method == "POST":
+                raise RefreshFailed(reason) from error
+            raise DiscoveryFailed(reason, passing=True) from error
 
     def close(self) -> None:
         """End what is under way, and let nothing else begin. From any thread."""
