@@ -337,7 +337,7 @@ def test_a_store_that_changes_all_the_time_ends_a_refresh(store: MemoryStore) ->
     ("error", "code"),
     [
         (RefreshFailed("busy", error="server_error"), "server_error"),
-        (RefreshFailed("who are you", error="invalid_client"), "invalid_client"),
+        (RefreshFailed("what is this", error="invalid_request"), "invalid_request"),
         (RefreshFailed("not reached"), None),
         (OSError("the answer was refresh-0"), None),
         (SystemExit(), None),

@@ -30,7 +30,7 @@ from .token_requests import DeviceCodes, TokenAnswer, TokenRefusal
 INSUFFICIENT_SCOPE = "insufficient_scope"
 
 _AGAIN = "log in again"
-_CHECK_CLIENT = "check the client_id, its secret or key, and that it is registered there"
+CHECK_CLIENT = "check the client_id, its secret or key, and that it is registered there"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class _Flow:
             return self.authorized(client, answer, wanted)
         if answer.passing:
             raise token_endpoint.not_now(server, answer)
-        raise token_endpoint.denied(server, answer, _CHECK_CLIENT)
+        raise token_endpoint.denied(server, answer, CHECK_CLIENT)
 
     # --------------------------------------------------------------------------------------------------- the ways to a token
 
@@ -214,7 +214,7 @@ class _Flow:
         form = token_requests.device_authorization_form(resource, wanted)
         codes = yield from token_endpoint.device_codes(self.settings, server, client, endpoint, form)
         if isinstance(codes, TokenRefusal):
-            raise token_endpoint.denied(server, codes, _CHECK_CLIENT)
+            raise token_endpoint.denied(server, codes, CHECK_CLIENT)
         for place in (codes.verification_uri, codes.verification_uri_complete):
             refusal = self.settings.reach.refusal(place) if place else None
             if refusal is not None:
@@ -276,7 +276,7 @@ class _Flow:
     def forget(self, client: OAuthClient, refusal: TokenRefusal) -> Steps[None]:
         """The authorization server does not know the client: one that registered itself is given up."""
         if client.source != "registered":
-            raise token_endpoint.denied(self.found.server, refusal, _CHECK_CLIENT)
+            raise token_endpoint.denied(self.found.server, refusal, CHECK_CLIENT)
         yield from tell(Forget(self.found.server.issuer, client_id=client.client_id))
 
     # --------------------------------------------------------------------------------------------------------- what is asked

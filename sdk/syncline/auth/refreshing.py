@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from syncline.concurrency import lifecycle
+from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.condition import Condition
 from syncline.concurrency.crew import Crew
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import AuthRequired, RefreshFailed, RequestTimeout, SynclineError
+from syncline.errors import AuthRequired, ConnectionClosed, RefreshFailed, RequestTimeout, SynclineError
 
 from .renewal import Renewal, Rotation, Step, usable
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from .stores.base import CredentialStore
     from .tokens import CredentialKey, Credentials
 
-#: Error codes after which the refresh token is of no use any more (RFC 6749, 5.2).
-FINAL = frozenset({"invalid_grant"})
+#: Error codes after which the refresh token is of no use any more, or the client that it was given to (RFC 6749, 5.2).
+FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 #: Steps of one renewal at most. It takes seven; more are needed only while others change what is stored.
 STEPS = 30
 
@@ -122,7 +123,9 @@ class Refresher:
         self._flight: _Flight | None = None
         self._unsaved: _Unsaved | None = None
 
-    def credentials(self, deadline: Deadline, rejected: str | None = None) -> Credentials:
+    def credentials(
+        self, deadline: Deadline, rejected: str | None = None, over: CancelToken | None = None
+    ) -> Credentials:
         """Credentials whose access token can be sent, refreshed if need be. Those at hand cost nothing.
 
         Blocks while they are read or refreshed, until the deadline; Ctrl-C interrupts the wait, and not the refresh.
@@ -130,6 +133,7 @@ class Refresher:
         Args:
             deadline: How long to wait.
             rejected: The access token of a request that was answered with 401. If there is another one by now, that is it.
+            over: Ends the wait.
 
         Raises:
             AuthRequired: Somebody has to log in.
@@ -137,6 +141,7 @@ class Refresher:
             CredentialStoreError: The store cannot be used. What could not be saved is kept here, and saved by the next call; until
                 then, or until this process ends, no other one refreshes.
             RequestTimeout: The deadline passed.
+            ConnectionClosed: It was over.
         """
         while True:
             with self._changed.lock:
@@ -144,7 +149,10 @@ class Refresher:
                 if held is not None and usable(held, rejected, self._clock()):
                     return held
                 flight = self._flight or self._start(rejected)
-            if not self._changed.wait(lambda flight=flight: flight.landed, deadline):  # type: ignore[misc]
+            self._changed.wait(lambda flight=flight: flight.landed or (over and over.cancelled), deadline)  # type: ignore[misc]
+            if not flight.landed:
+                if over is not None and over.cancelled:
+                    raise ConnectionClosed("the client was closed while its credentials were refreshed")
                 raise RequestTimeout(
                     f"the credentials for {self.key.resource} were not refreshed in time; the refresh goes on"
                 )

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from syncline.auth import challenge as challenges_of
 from syncline.auth import urls
 from syncline.auth.clients import OAuthClient
-from syncline.auth.flow import INSUFFICIENT_SCOPE, authorize, renew
+from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew
 from syncline.auth.settings import Budget, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
 from syncline.auth.urls import Reach
 from syncline.concurrency.cancel import CancelToken
-from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.deadline import NAP, Deadline
 from syncline.concurrency.locks import take
-from syncline.errors import AuthRequired, ConnectionClosed, RefreshFailed, RequestTimeout
+from syncline.errors import AuthDenied, AuthRequired, ConnectionClosed, RefreshFailed, RequestTimeout
 
 from .fetching import Fetcher
 from .running import Hands, Visit
@@ -68,7 +68,7 @@ class ServerLogin:
 
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
         """The token, if there is one; see ``Authorization``. Blocks while it is read or refreshed."""
-        credentials = self._tokens.current(self._exchange, deadline)
+        credentials = self._tokens.current(self._exchange, deadline, self._over)
         return {} if credentials is None else {"Authorization": _SCHEME + credentials.access_token}
 
     def refused(
@@ -82,15 +82,14 @@ class ServerLogin:
         if status == 403 and (challenge is None or challenge.error != INSUFFICIENT_SCOPE):
             return False
         token = sent.get("Authorization", "").removeprefix(_SCHEME) or None
+        rejected = token if status == 401 and not before else None  # one refresh for each message
         taken: list[bool] = []
         try:
-            if not take(self._tokens.turn, deadline, taken):
-                raise RequestTimeout("somebody else is logging in, and has not finished in time")
-            held = self._tokens.current(self._exchange, deadline, token if status == 401 else None)
+            self._take_turn(deadline, taken)
+            held = self._tokens.current(self._exchange, deadline, self._over, rejected, look=True)
             if held is not None and held.access_token != token:
                 return True
-            budget = Budget(refreshes=0, logins=0 if before and status == 401 else 1)
-            self._log_in(challenge, budget, deadline)
+            self._log_in(challenge, (before and self._tokens.left(token)) or Budget(refreshes=0), deadline)
             return True
         except AuthRequired as error:
             error.www_authenticate, error.status = next(iter(challenges), None), status
@@ -110,6 +109,14 @@ class ServerLogin:
             self._reached[1].close()
 
     # Inside
+
+    def _take_turn(self, deadline: Deadline, taken: list[bool]) -> None:
+        """Wait until nobody else logs in at the server."""
+        while not take(self._tokens.turn, deadline.sooner(NAP), taken):
+            if self._over.cancelled:
+                raise ConnectionClosed("the client was closed")
+            if deadline.expired:
+                raise RequestTimeout("somebody else is logging in, and has not finished in time")
 
     def _log_in(self, challenge: Challenge | None, budget: Budget, deadline: Deadline) -> Credentials:
         settings, fetcher = self._reach()
@@ -144,6 +151,8 @@ class ServerLogin:
             refresh_token=credentials.refresh_token or "",
         )
         token = hands.run(steps)
+        if isinstance(token, TokenRefusal) and self._wishes.client is not None and token.error != "invalid_grant":
+            raise AuthDenied(f"{urls.shown(credentials.issuer)}: {token}: {CHECK_CLIENT}", error=token.error)
         if isinstance(token, TokenRefusal):
             raise RefreshFailed(f"{urls.shown(credentials.issuer)}: {token}", error=token.error)
         now = time.time()

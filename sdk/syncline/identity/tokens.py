@@ -13,11 +13,13 @@ from syncline.auth.metadata import canonical, covers
 from syncline.auth.refreshing import Refresher
 from syncline.auth.steps import Forget, Kept, Recall
 from syncline.auth.tokens import CredentialKey, Credentials
+from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
 from syncline.errors import AuthRequired
 
 if TYPE_CHECKING:
+    from syncline.auth.settings import Budget
     from syncline.auth.stores.base import CredentialStore
 
     #: Gets new tokens for a refresh token, at the authorization server that gave it.
@@ -44,17 +46,34 @@ class Tokens:
         self._lock = new_lock()
         self._looked = False
         self._refresher: Refresher | None = None
+        self._brought: Authorized | None = None
 
-    def current(self, exchange: Exchange, deadline: Deadline, rejected: str | None = None) -> Credentials | None:
+    def current(
+        self,
+        exchange: Exchange,
+        deadline: Deadline,
+        over: CancelToken,
+        rejected: str | None = None,
+        *,
+        look: bool = False,
+    ) -> Credentials | None:
         """Credentials that can be sent; None if there are none, or they are of no use without a login.
 
-        Blocks while they are read or refreshed, until the deadline. Raises what ``Refresher.credentials`` does.
+        Blocks while they are read or refreshed, until the deadline or until it is ``over``. Raises what
+        ``Refresher.credentials`` does.
+
+        Args:
+            exchange: Refreshes them.
+            deadline: How long to wait.
+            over: Ends the wait.
+            rejected: See ``Refresher.credentials``.
+            look: Whether somebody else may have logged in, so that the store is to be looked at again.
         """
-        refresher = self._known(exchange)
+        refresher = self._find(exchange, look=look)
         if refresher is None:
             return None
         try:
-            return refresher.credentials(deadline, rejected)
+            return refresher.credentials(deadline, rejected, over)
         except AuthRequired:
             return None
 
@@ -85,13 +104,19 @@ class Tokens:
             if self._refresher is None or self._refresher.key != credentials.key:
                 self._refresher = Refresher(credentials.key, self._store, exchange)
             refresher = self._refresher
+            self._brought = authorized
         refresher.login(credentials)
         return credentials
+
+    def left(self, token: str | None) -> Budget | None:
+        """What the latest login left of its budget, if a token is the one that it brought."""
+        brought = self._brought
+        return brought.budget if brought is not None and brought.token.access_token == token else None
 
     def forget_all(self) -> bool:
         """Log out: keep nothing any more; whether there was anything."""
         with self._lock:
-            refresher, self._refresher, self._looked = self._refresher, None, False
+            refresher, self._refresher, self._looked, self._brought = self._refresher, None, False, None
         gone = False if refresher is None else refresher.logout()
         for key in self._keys():
             gone = self._store.delete(key) or gone
@@ -144,11 +169,14 @@ class Tokens:
             key for key in list(self._store.keys()) if key.client == self._client and covers(key.resource, self._url)
         ]
 
-    def _known(self, exchange: Exchange) -> Refresher | None:
+    def _find(self, exchange: Exchange, *, look: bool) -> Refresher | None:
+        """What keeps the newest tokens fresh. The store is read without the lock: it may block, and prompt."""
         with self._lock:
-            if self._refresher is None and not self._looked:
-                newest = next(iter(self.stored()), None)
-                self._looked = True
-                if newest is not None:
-                    self._refresher = Refresher(newest.key, self._store, exchange)
+            if self._looked and not look:
+                return self._refresher
+        newest = next(iter(self.stored()), None)
+        with self._lock:
+            self._looked = True
+            if newest is not None and (self._refresher is None or self._refresher.key != newest.key):
+                self._refresher = Refresher(newest.key, self._store, exchange)
             return self._refresher

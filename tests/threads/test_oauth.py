@@ -1,0 +1,420 @@
+"""OAuth from outside: what a call does when the server wants to know who we are."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import syncline
+from syncline.auth.stores.file import FileStore
+from syncline.auth.stores.memory import MemoryStore
+from tests.fixtures.logins import Someone, oauth
+from tests.fixtures.managers import LEGACY, MODERN
+from tests.fixtures.partner import Background
+from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
+
+Protected = Callable[..., ProtectedMcpServer]
+Authority = Callable[..., AuthorizationServer]
+
+
+def expire(store: MemoryStore, seconds: float) -> None:
+    """Let the access token that is kept end so many seconds from now."""
+    for key in list(store.keys()):
+        kept = store.load(key)
+        assert kept is not None
+        store.save(replace(kept, expires_at=time.time() + seconds))
+
+
+# Logging in
+
+
+@pytest.mark.parametrize("era", [LEGACY, MODERN])
+def test_a_person_logs_in_and_the_call_goes_on(protected: Protected, someone: Someone, era: str) -> None:
+    server = protected(versions=[era])
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    someone.join()
+    assert "You are logged in" in someone.pages[0]
+    assert issuer.counts["register"] == issuer.counts["authorize"] == issuer.counts["token"] == 1
+    assert server.sent()[0] is None
+    assert len(set(server.sent()[1:])) == 1
+
+
+def test_a_person_brings_the_url_along(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN])
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=oauth(visit=someone.paste)).text == "x"
+    (visit,) = someone.visits
+    assert visit.server == server.url
+    assert visit.redirect_uri is not None
+    assert visit.code is None
+
+
+def test_a_person_types_a_code(protected: Protected) -> None:
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    seen: list[syncline.Visit] = []
+
+    def visit(what: syncline.Visit) -> None:
+        seen.append(what)
+        issuer.approved.set()
+
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=oauth(visit=visit, device=True)).text == "x"
+    assert [(each.url, each.code, each.redirect_uri) for each in seen] == [
+        (issuer.issuer + "/device", "WDJB-MJHT", None)
+    ]
+    assert issuer.counts["authorize"] == 0
+
+
+def test_a_client_with_a_secret_that_was_registered_by_hand(protected: Protected, someone: Someone) -> None:
+    """The secret goes to the token endpoint, and is not kept."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.clients["mine"] = {"client_secret": "planted-secret", "redirect_uris": _Any()}
+    store = MemoryStore()
+    auth = oauth(visit=someone, store=store, client_id="mine", client_secret="planted-secret", issuer=issuer.issuer)
+    with syncline.connect(server.url, auth=auth) as client:
+        issuer.end_access()
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    (key,) = store.keys()
+    kept = store.load(key)
+    assert kept is not None
+    assert "planted-secret" not in kept.to_json()
+    assert issuer.counts["register"] == 0
+    assert issuer.grants["refresh_token"] == 1
+
+
+class _Any:
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "words"),
+    [
+        ({"error": "access_denied", "error_description": "not you"}, "access_denied", "not you"),
+        ({"error": "server_error"}, "server_error", "try again later"),
+        ({"code": "planted-code", "iss": "http://127.0.0.1:1/other"}, None, "not from the authorization server"),
+        ({}, None, "neither one code nor an error"),
+    ],
+    ids=["no", "broken", "mix-up", "nothing"],
+)
+def test_a_login_that_does_not_work(
+    protected: Protected, someone: Someone, answer: dict[str, str], error: str | None, words: str
+) -> None:
+    """Whoever called is told, and so is the person at the browser; nothing is kept, and no code is used."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.person = lambda asked: {**answer, "state": asked["state"]}
+    store = MemoryStore()
+    with pytest.raises(syncline.AuthDenied, match=words) as caught:
+        syncline.connect(server.url, auth=oauth(visit=someone, store=store))
+    assert caught.value.error == error
+    someone.join()
+    assert "The login did not work" in someone.pages[0]
+    assert words in someone.pages[0]
+    assert not store.keys()
+    assert issuer.counts["token"] == 0
+    assert "planted" not in str(caught.value) + someone.pages[0]
+
+
+def test_an_answer_to_another_login_does_not_end_the_wait(protected: Protected, someone: Someone) -> None:
+    """B157: nor does a browser that asks for an icon; only what repeats the state does."""
+    import requests
+
+    server = protected(versions=[MODERN])
+
+    def visit(what: syncline.Visit) -> None:
+        assert what.redirect_uri is not None
+        strangers = [
+            what.redirect_uri + "?code=planted-stranger&state=other",
+            what.redirect_uri + "?error=access_denied",
+            what.redirect_uri.replace("/callback", "/favicon.ico"),
+            what.redirect_uri.replace("/callback", "/"),
+        ]
+
+        def browse() -> list[int]:
+            statuses = [requests.get(url, timeout=20).status_code for url in strangers]
+            return [*statuses, requests.get(what.url, timeout=20).status_code]
+
+        browsing.append(Background(browse))
+
+    browsing: list[Background[list[int]]] = []
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=oauth(visit=visit)).text == "x"
+    assert browsing[0].result() == [404, 404, 404, 404, 200]
+    assert "planted-stranger" not in str(server.authorities[0].forms)
+
+
+def test_who_cannot_be_asked_is_told_where_to_log_in(protected: Protected) -> None:
+    """Nobody is registered for that."""
+    server = protected(versions=[MODERN], scopes=["notes"])
+    (issuer,) = server.authorities
+    with pytest.raises(syncline.AuthRequired, match=f"run `syncline auth login {server.url}`") as caught:
+        syncline.connect(server.url, auth=oauth())
+    error = caught.value
+    assert error.login_url == issuer.issuer + "/authorize"
+    assert error.scopes == ["notes"]
+    assert error.url == server.url
+    assert error.status == 401
+    assert error.www_authenticate is not None
+    assert error.www_authenticate.startswith("Bearer resource_metadata=")
+    assert issuer.counts["register"] == 0
+
+
+def test_a_login_elsewhere_is_found_by_the_next_call(protected: Protected, someone: Someone) -> None:
+    """A daemon that was told to log in goes on once somebody has, in another process that shares the store."""
+    server = protected(versions=[MODERN])
+    store = MemoryStore()
+    daemon = oauth(store=store)
+    with pytest.raises(syncline.AuthRequired):
+        syncline.connect(server.url, auth=daemon)
+    syncline.connect(server.url, auth=oauth(visit=someone, store=store)).close()
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=daemon).text == "x"
+
+
+# What is kept
+
+
+def test_what_is_kept_is_enough_for_another_process(protected: Protected, someone: Someone, tmp_path: Path) -> None:
+    """B148: it is refreshed ahead of its end, which is kept as a point in time."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.lifetime = 100
+    syncline.connect(server.url, auth=oauth(visit=someone, store=FileStore(tmp_path))).close()
+    with syncline.connect(server.url, auth=oauth(store=FileStore(tmp_path))) as client:
+        client.list_tools()
+    assert issuer.grants["refresh_token"] == 0
+    store = FileStore(tmp_path)
+    expire(store, 20)  # type: ignore[arg-type]
+    before = len(server.requests)
+    with syncline.connect(server.url, auth=oauth(store=FileStore(tmp_path))) as client:
+        client.list_tools()
+    assert issuer.grants["refresh_token"] == 1
+    assert len(set(server.sent()[before:])) == 1
+    (key,) = store.keys()
+    kept = store.load(key)
+    assert kept is not None
+    assert kept.access_token == server.sent()[-1]
+    assert (kept.expires_at or 0) > time.time() + 60
+
+
+def test_a_logout_leaves_nothing(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN])
+    store = MemoryStore()
+    auth = oauth(visit=someone, store=store)
+    with syncline.connect(server.url, auth=auth) as client:
+        assert auth.tokens(server.url).forget_all()
+        assert not store.keys()
+        before = len(server.sent())
+        client.call_tool("echo", {"text": "x"})
+        assert server.sent()[before] is None
+    assert len(someone.visits) == 2
+    assert auth.tokens(server.url).forget_all()
+    assert not auth.tokens(server.url).forget_all()
+
+
+# Refusals
+
+
+def test_a_token_that_was_refused_is_refreshed(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        for number in range(3):
+            issuer.end_access()
+            assert client.call_tool("echo", {"text": "x"}).text == "x"
+            assert issuer.grants["refresh_token"] == number + 1
+    assert len(someone.visits) == 1
+    assert server.catalogue.executions["echo"] == 3
+
+
+@pytest.mark.parametrize("end", ["end_access", "end_logins"])
+def test_eight_threads_meet_one_refusal(protected: Protected, someone: Someone, end: str) -> None:
+    """One of them gets a token, for all."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    gate = threading.Event()
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        old = server.sent()[-1]
+        getattr(issuer, end)()
+        issuer.hold("token", gate)
+        callers = [Background(lambda: client.call_tool("echo", {"text": "x"}).text) for _ in range(8)]
+        server.wait_until(lambda: server.sent("tools/call").count(old) == 8)
+        gate.set()
+        assert [caller.result() for caller in callers] == ["x"] * 8
+        assert len(server.sent("tools/call")) == 16
+    assert issuer.grants["refresh_token"] == 1
+    assert len(someone.visits) == (1 if end == "end_access" else 2)
+    assert server.catalogue.executions["echo"] == 8
+
+
+def test_a_server_that_refuses_everything(protected: Protected, someone: Someone) -> None:
+    """One refresh and one login for each call, and no more."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        server.arm(401, 10, method="tools/call", headers=[("WWW-Authenticate", "Bearer")])
+        for number in (1, 2):
+            with pytest.raises(syncline.AuthRequired):
+                client.call_tool("echo", {"text": "x"})
+            assert issuer.grants["refresh_token"] == number
+            assert len(someone.visits) == 1 + number
+            assert len(server.calls("tools/call")) == 3 * number
+
+
+def test_a_new_token_that_is_refused_is_not_replaced_by_another_one(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.refresh = False
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        server.arm(401, 10, method="tools/call", headers=[("WWW-Authenticate", "Bearer")])
+        with pytest.raises(syncline.AuthDenied, match="does not take the token that was just given"):
+            client.call_tool("echo", {"text": "x"})
+    assert len(someone.visits) == 2
+
+
+def test_a_refusal_without_a_reason_is_none_of_ours(protected: Protected, someone: Someone) -> None:
+    """A 403 that misses no scope is an answer."""
+    server = protected(versions=[MODERN])
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        server.arm(403, method="tools/call")
+        with pytest.raises(syncline.HttpStatusError):
+            client.call_tool("echo", {"text": "x"})
+    assert len(someone.visits) == 1
+
+
+# More scopes
+
+
+def test_missing_scopes_are_asked_for_with_those_of_before(protected: Protected, someone: Someone) -> None:
+    """B153: the challenge says what is missing."""
+    server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+        assert client.call_tool("echo", {"text": "y"}).text == "y"
+    assert [visit["scope"] for visit in issuer.visits] == ["read", "read write"]
+    assert issuer.counts["register"] == 1
+
+
+def test_scopes_that_are_never_granted(protected: Protected, someone: Someone) -> None:
+    """One step up for each call; the person said what they had to say."""
+    server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
+    (issuer,) = server.authorities
+    issuer.granted = "read"
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        with pytest.raises(syncline.AuthDenied, match="ask those who run it") as caught:
+            client.call_tool("echo", {"text": "x"})
+        assert caught.value.error == "insufficient_scope"
+        assert len(someone.visits) == 2
+        client.list_tools()
+
+
+def test_a_login_and_a_step_up_in_one_call(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        issuer.end_logins()
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert [visit["scope"] for visit in issuer.visits] == ["read", "read", "read write"]
+
+
+# Another authorization server
+
+
+def test_another_authorization_server(protected: Protected, authority: Authority, someone: Someone) -> None:
+    """The old one still refreshes its tokens; the new one is shown nothing of it."""
+    server = protected(versions=[MODERN])
+    (old,) = server.authorities
+    store = MemoryStore()
+    with syncline.connect(server.url, auth=oauth(visit=someone, store=store)) as client:
+        new = authority(path="/tenant")
+        server.authorities = [new]
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert new.counts["register"] == 1
+    assert {visit["client_id"] for visit in new.visits} == set(new.clients)
+    assert not set(new.clients) & set(old.clients)
+    assert new.grants == {"authorization_code": 1}
+    with syncline.connect(server.url, auth=oauth(store=store)) as client:
+        client.list_tools()
+
+
+# The authorization server does not do what it should
+
+
+def refuse_connection(exchange: object) -> None:
+    exchange.reset()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("trouble", [503, 500, refuse_connection], ids=["503", "500", "reset"])
+def test_a_refresh_that_fails_for_now(protected: Protected, someone: Someone, trouble: object) -> None:
+    """Nothing was sent to the server, so that nothing is in doubt; what is kept is as it was, and serves the next call."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    store = MemoryStore()
+    auth = oauth(visit=someone, store=store)
+    with syncline.connect(server.url, auth=auth):
+        expire(store, 10)
+    with syncline.connect(server.url, auth=oauth(store=store)) as client:
+        expire(store, 10)
+        issuer.end_access()
+        issuer.arm("token", trouble)  # type: ignore[arg-type]
+        with pytest.raises(syncline.RefreshFailed, match="again later"):
+            client.call_tool("echo", {"text": "x"})
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert len(someone.visits) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (503, "HTTP 503; try again later"),
+        (lambda exchange: exchange.reset(), "no answer from .*; try again later"),
+        (lambda exchange: exchange.respond(200, b" " * (2 << 20), "application/json"), "over 1048576 bytes"),
+        (lambda exchange: exchange.respond(302, headers=[("Location", "/elsewhere")]), "HTTP 302"),
+        (lambda exchange: exchange.json({"issuer": "http://127.0.0.1:1"}), "names another issuer"),
+    ],
+    ids=["503", "reset", "huge", "redirect", "somebody else"],
+)
+def test_metadata_that_cannot_be_used(protected: Protected, someone: Someone, answer: object, words: str) -> None:
+    """B160: redirects are not followed, and there is a limit to what is read."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.arm("metadata", answer)  # type: ignore[arg-type]
+    with pytest.raises(syncline.DiscoveryFailed, match=words):
+        syncline.connect(server.url, auth=oauth(visit=someone))
+    assert issuer.counts["register"] == 0
+    assert not any(request.path == "/elsewhere" for request in issuer.requests)
+
+
+def test_a_client_that_is_not_known_any_more(protected: Protected, someone: Someone) -> None:
+    """B150: it registers itself again."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        issuer.clients.clear()
+        issuer.end_access()
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert issuer.counts["register"] == len(someone.visits) == 2
+
+
+def test_a_client_of_ours_that_is_not_known_there(protected: Protected, someone: Someone) -> None:
+    """Who configured it has to change that; what is kept stays."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.clients["mine"] = {"redirect_uris": _Any()}
+    store = MemoryStore()
+    auth = oauth(visit=someone, store=store, client_id="mine")
+    with syncline.connect(server.url, auth=auth) as client:
+        issuer.clients.clear()
+        issuer.end_access()
+        with pytest.raises(syncline.AuthDenied, match="check the client_id") as caught:
+            client.call_tool("echo", {"text": "x"})
+        assert caught.value.error == "invalid_client"
+    assert store.keys()
+    assert len(someone.visits) == 1
