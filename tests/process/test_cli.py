@@ -132,6 +132,18 @@ def test_ctrl_c_ends_the_call_and_the_server(tmp_path: Path) -> None:
     assert eventually(lambda: not alive(server_pid))
 
 
+def test_sigterm_ends_the_call_and_a_server_that_does_not_notice(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    program = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(300)"
+    command = [PROGRAM, "tools", shlex.join([sys.executable, "-c", program, str(pid_file)])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert eventually(lambda: pid_file.exists() and pid_file.read_text() != "", 60)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (143, "", "")
+    assert eventually(lambda: not alive(int(pid_file.read_text())))
+
+
 def test_ctrl_c_while_connecting() -> None:
     taken, url = with_socket(listening=True)
     with (

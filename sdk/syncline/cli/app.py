@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -47,14 +49,25 @@ def start(
     help_without_command(context)
 
 
+def _ended(number: int, _: object) -> None:
+    """SIGTERM, as from ``timeout``: end as any program does, so that no server is left behind."""
+    raise SystemExit(128 + number)
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; see ``syncline.cli.main``."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # what it cannot hold is no reason to show nothing
         sys.stdout.reconfigure(errors="backslashreplace")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     command = typer.main.get_command(app)
+    before = signal.getsignal(signal.SIGTERM)
     try:
+        with contextlib.suppress(ValueError):  # not in the main thread: the program is somebody else's
+            signal.signal(signal.SIGTERM, _ended)
         status: int | None = command.main(arguments, prog_name="syncline", standalone_mode=False)
     except failures.UsageError as error:
         return failures.report(error)
+    finally:
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGTERM, before)
     return status or 0

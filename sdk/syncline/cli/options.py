@@ -199,6 +199,8 @@ def command(app: typer.Typer, body: Callable[..., None], *examples: str) -> None
         except BrokenPipeError:  # whoever read our output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return failures.UNEXPECTED
+        except SystemExit:  # SIGTERM
+            raise
         except BaseException as error:  # each has its exit status, Ctrl-C too
             return failures.report(error, url=options.url(server), secrets=options.secrets(server))
         return 0
