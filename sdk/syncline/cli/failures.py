@@ -63,6 +63,7 @@ NEXT = {
     "auth_required": "give a token with --bearer-env VARIABLE, or a header with --header 'Name: value'",
     "auth_refused": "the credentials were understood but are not enough; check their scopes and the account",
     "connection_lost": "try again; what the server wrote before it went away may be in its own log",
+    "input_required": "run it at a terminal, where a person can answer",
     "method_not_found": "syncline doctor SERVER shows what the server offers",
     "http_status": "check the URL: the MCP endpoint is often a path such as /mcp",
     "no_such_event": "syncline events list SERVER shows the event types and how each can be had",

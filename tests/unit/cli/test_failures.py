@@ -106,6 +106,7 @@ def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixt
         (errors.ConnectFailed("[SSL: WRONG_VERSION_NUMBER] wrong version"), "https://x/mcp", "perhaps http://"),
         (errors.LocalProtocolError("the server does not offer prompts"), None, "syncline doctor SERVER"),
         (errors.UnknownServer("no"), None, "syncline servers list"),
+        (errors.InputRequired("no", requests={}, request_state=None), None, "at a terminal"),
         (typer.BadParameter("no"), None, "--help"),
         (typer.BadParameter("Got unexpected extra argument (server.py)"), None, "goes into quotes"),
     ],
