@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from syncline.config import HttpServer
 
 
+#: How often a message is sent again with another token.
+MOST = 2
+
+
 class BearerToken:
     """A bearer token, for ``auth=`` (RFC 6750).
 
@@ -42,11 +46,13 @@ class BearerToken:
         sent: Mapping[str, str],
         status: int,
         challenges: Sequence[str],  # noqa: ARG002
-        before: int,  # noqa: ARG002
+        before: int,
         deadline: Deadline,
     ) -> bool:
         """Whether another token is there than the one that was refused; see ``Authorization``."""
-        return status == 401 and callable(self._token) and self.headers("", "", deadline) != sent
+        if status != 401 or before == MOST or not callable(self._token):
+            return False
+        return self.headers("", "", deadline) != sent
 
     def close(self) -> None:
         """Nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import webbrowser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -26,7 +26,7 @@ LOGIN = 300.0
 
 @dataclass(frozen=True)
 class Visit:
-    """Something that a person has to do with a browser.
+    """Something that a person has to do with a browser. What belongs to this one login is not part of the ``repr``.
 
     Attributes:
         url: Where to go.
@@ -35,9 +35,9 @@ class Visit:
         redirect_uri: Where the browser comes back to; None where a code is typed.
     """
 
-    url: str
+    url: str = field(repr=False)
     server: str
-    code: str | None = None
+    code: str | None = field(default=None, repr=False)
     redirect_uri: str | None = None
 
 

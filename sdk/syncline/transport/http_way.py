@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 SESSION_HEADER = "Mcp-Session-Id"
 #: Redirects that one message follows.
 MAX_HOPS = 5
-#: Refusals of one message after which somebody may have done something about it: credentials that are out of date, and
-#: ones that are not enough.
-MAX_REFUSALS = 2
+#: Refusals of one message that somebody is told of: of credentials that are out of date, of those in their place, of ones that
+#: are not enough, and of all that could be had.
+MAX_REFUSALS = 4
 REFUSED = (401, 403)
 #: Seconds that the DELETE of a session may take.
 FAREWELL = 2.0
