@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,13 @@ import pytest
 import syncline
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
-from tests.fixtures.logins import Someone, oauth
+from tests.fixtures.logins import Someone, browse, expire, oauth
 from tests.fixtures.managers import LEGACY, MODERN
 from tests.fixtures.partner import Background
 from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
 
 Protected = Callable[..., ProtectedMcpServer]
 Authority = Callable[..., AuthorizationServer]
-
-
-def expire(store: MemoryStore, seconds: float) -> None:
-    """Let the access token that is kept end so many seconds from now."""
-    for key in list(store.keys()):
-        kept = store.load(key)
-        assert kept is not None
-        store.save(replace(kept, expires_at=time.time() + seconds))
 
 
 # Logging in
@@ -125,8 +116,6 @@ def test_a_login_that_does_not_work(
 
 def test_an_answer_to_another_login_does_not_end_the_wait(protected: Protected, someone: Someone) -> None:
     """B157: nor does a browser that asks for an icon; only what repeats the state does."""
-    import requests
-
     server = protected(versions=[MODERN])
 
     def visit(what: syncline.Visit) -> None:
@@ -138,11 +127,11 @@ def test_an_answer_to_another_login_does_not_end_the_wait(protected: Protected, 
             what.redirect_uri.replace("/callback", "/"),
         ]
 
-        def browse() -> list[int]:
-            statuses = [requests.get(url, timeout=20).status_code for url in strangers]
-            return [*statuses, requests.get(what.url, timeout=20).status_code]
+        def visits() -> list[int]:
+            statuses = [browse(url)[0] for url in strangers]
+            return [*statuses, browse(what.url)[0]]
 
-        browsing.append(Background(browse))
+        browsing.append(Background(visits))
 
     browsing: list[Background[list[int]]] = []
     assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=oauth(visit=visit)).text == "x"
@@ -190,7 +179,7 @@ def test_what_is_kept_is_enough_for_another_process(protected: Protected, someon
         client.list_tools()
     assert issuer.grants["refresh_token"] == 0
     store = FileStore(tmp_path)
-    expire(store, 20)  # type: ignore[arg-type]
+    expire(store, 20)
     before = len(server.requests)
     with syncline.connect(server.url, auth=oauth(store=FileStore(tmp_path))) as client:
         client.list_tools()
@@ -260,7 +249,7 @@ def test_a_server_that_refuses_everything(protected: Protected, someone: Someone
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
         server.arm(401, 10, method="tools/call", headers=[("WWW-Authenticate", "Bearer")])
         for number in (1, 2):
-            with pytest.raises(syncline.AuthRequired):
+            with pytest.raises(syncline.AuthDenied, match="does not take the token that was just given"):
                 client.call_tool("echo", {"text": "x"})
             assert issuer.grants["refresh_token"] == number
             assert len(someone.visits) == 1 + number
