@@ -140,7 +140,7 @@ class Tokens:
             return Kept()
         client = None
         ended = credentials.client_secret_expires_at
-        if not self._client and (ended is None or ended > time.time()):
+        if credentials.client_id != self._client and (ended is None or ended > time.time()):
             client = OAuthClient(
                 credentials.client_id,
                 issuer=credentials.issuer,
