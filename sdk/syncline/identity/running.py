@@ -42,8 +42,12 @@ class Visit:
 
 
 def open_browser(visit: Visit) -> None:
-    """Open the person's own browser."""
-    webbrowser.open(visit.url)
+    """Open the person's own browser. Raises ``ConfigError`` where there is none."""
+    if not webbrowser.open(visit.url):
+        raise ConfigError(
+            "no browser can be opened here: use a code (device), bring along where a browser elsewhere came back to, or log in "
+            "with `syncline auth login`"
+        )
 
 
 class Hands:
@@ -54,7 +58,7 @@ class Hands:
         recall: Looks up what is kept.
         forget: Keeps it no longer.
         visit: Called with what a person has to do. Returns None when the browser comes back by itself, and the URL that it came
-            back to when the person brings that along.
+            back to when the person brings that along. None for a flow that is told that nobody can be asked.
         port: Where the browser comes back to; 0 for any port.
         over: Ends everything.
         deadline: That of the call; stands still while a person logs in.
@@ -65,7 +69,7 @@ class Hands:
         fetcher: Fetcher,
         recall: Callable[[Recall], Kept],
         forget: Callable[[Forget], None],
-        visit: Callable[[Visit], str | None],
+        visit: Callable[[Visit], str | None] | None,
         port: int,
         over: CancelToken,
         deadline: Deadline,
@@ -124,6 +128,7 @@ class Hands:
             return self._listen(step)
         if isinstance(step, ShowCode):
             codes = step.codes
+            assert self._visit is not None
             self._visit(Visit(codes.verification_uri_complete or codes.verification_uri, step.server, codes.user_code))
             return None
         return self._ask(step)
@@ -142,6 +147,7 @@ class Hands:
     def _ask(self, step: AskPerson) -> str:
         loopback = self._loopback
         assert loopback is not None
+        assert self._visit is not None
         request = step.request
         self._deadline.pause()
         try:
