@@ -203,8 +203,9 @@ def test_a_logout_leaves_nothing(protected: Protected, someone: Someone) -> None
         client.call_tool("echo", {"text": "x"})
         assert server.sent()[before] is None
     assert len(someone.visits) == 2
-    assert auth.tokens(server.url).forget_all()
-    assert not auth.tokens(server.url).forget_all()
+    for gone in (True, False):
+        assert auth.tokens(server.url).forget_all() is gone
+        assert oauth(store=store).tokens(server.url).forget_all() is False
 
 
 # Refusals
@@ -390,6 +391,30 @@ def test_a_client_that_is_not_known_any_more(protected: Protected, someone: Some
         issuer.end_access()
         assert client.call_tool("echo", {"text": "x"}).text == "x"
     assert issuer.counts["register"] == len(someone.visits) == 2
+
+
+def test_a_client_that_is_forgotten_while_a_person_logs_in(protected: Protected, someone: Someone) -> None:
+    """Its registration is given up, so that the next login begins with another one."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.refresh = False
+
+    def slow(asked: dict[str, str]) -> dict[str, str] | None:
+        issuer.person = issuer.agree
+        answer = issuer.agree(asked)
+        issuer.clients.clear()
+        return answer
+
+    store = MemoryStore()
+    with syncline.connect(server.url, auth=oauth(visit=someone, store=store)) as client:
+        issuer.end_access()
+        issuer.person = slow
+        with pytest.raises(syncline.AuthDenied, match="log in again") as caught:
+            client.call_tool("echo", {"text": "x"})
+        assert caught.value.error == "invalid_client"
+        assert not store.keys()
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert issuer.counts["register"] == 2
 
 
 def test_a_client_of_ours_that_is_not_known_there(protected: Protected, someone: Someone) -> None:

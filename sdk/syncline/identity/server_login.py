@@ -130,16 +130,14 @@ class ServerLogin:
             budget=budget,
             interactive=visit is not None,
         )
-        hands = Hands(
-            fetcher, tokens.recall, tokens.forget, visit or _nobody, wishes.redirect_port, self._over, deadline
-        )
+        hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
         return tokens.keep(hands.run(steps), self._exchange)
 
     def _exchange(self, credentials: Credentials) -> Credentials:
         """On the thread that refreshes, which no connection owns."""
         settings, _ = self._reach()
         fetcher = self._fetcher(settings.reach)
-        hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, _nobody, 0, CancelToken(), Deadline(REFRESH))
+        hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, None, 0, CancelToken(), Deadline(REFRESH))
         client = self._wishes.client or OAuthClient(
             credentials.client_id, secret=credentials.client_secret, auth_method=credentials.auth_method
         )
@@ -199,9 +197,3 @@ def _addresses(url: str) -> list[str]:
         return [str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
     except (OSError, UnicodeError):
         return []
-
-
-def _nobody(visit: Visit) -> str | None:
-    raise AuthRequired(
-        f"a person has to log in at {visit.url}", www_authenticate=None, url=visit.server, login_url=visit.url
-    )

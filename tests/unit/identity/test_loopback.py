@@ -1,0 +1,141 @@
+"""The page that a browser comes back to: what it takes, what it turns away, and how waiting for it ends."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+from syncline.concurrency.cancel import CancelToken
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
+from syncline.identity.loopback import MOST, Loopback
+from tests.fixtures.partner import Background
+
+SOON = 20.0
+
+
+@pytest.fixture
+def loopback() -> Iterator[Loopback]:
+    page = Loopback()
+    yield page
+    page.close()
+
+
+def connect(loopback: Loopback) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", urlsplit(loopback.redirect_uri).port or 0), SOON)
+
+
+def say(loopback: Loopback, request: bytes) -> bytes:
+    """What is answered to these bytes; nothing where the connection is just ended."""
+    with connect(loopback) as browser:
+        try:
+            browser.sendall(request)
+            browser.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: browser.recv(65536), b""))
+        except ConnectionError:
+            return b""
+
+
+def waiting(loopback: Loopback, over: CancelToken | None = None) -> Background[str]:
+    return Background(lambda: loopback.wait(lambda url: "state=s" in url, over or CancelToken(), Deadline(SOON)))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET /callback?state=other HTTP/1.1\r\n\r\n",
+        b"GET /callback/more?state=s HTTP/1.1\r\n\r\n",
+        b"GET /favicon.ico HTTP/1.1\r\n\r\n",
+        b"GET //127.0.0.1/callback?state=s HTTP/1.1\r\n\r\n",
+        b"POST /callback?state=s HTTP/1.1\r\n\r\n",
+        b"HEAD /callback?state=s HTTP/1.1\r\n\r\n",
+        b"GET /callback?state=s\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"",
+        b"GET /callback?state=s&" + b"x" * MOST,
+    ],
+    ids=["state", "path", "icon", "slashes", "post", "head", "no version", "tls", "nothing", "too long"],
+)
+def test_what_is_turned_away(loopback: Loopback, request_: bytes) -> None:
+    """B157: the wait goes on, and the one that belongs to the login ends it."""
+    wait = waiting(loopback)
+    answer = say(loopback, request_)
+    assert b"200 OK" not in answer
+    browser = connect(loopback)
+    with browser:
+        browser.sendall(b"GET /callback?code=c&state=s HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert wait.result() == loopback.redirect_uri + "?code=c&state=s"
+        loopback.finish(None)
+        assert b"You are logged in" in b"".join(iter(lambda: browser.recv(65536), b""))
+
+
+def test_a_browser_that_hangs_up_by_a_reset(loopback: Loopback) -> None:
+    wait = waiting(loopback)
+    with connect(loopback) as browser:
+        browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        browser.sendall(b"GET /call")
+    browser = connect(loopback)
+    with browser:
+        browser.sendall(b"GET /callback?state=s HTTP/1.1\r\n\r\n")
+        assert wait.result()
+
+
+def test_a_browser_that_says_nothing_holds_nobody_up_for_long(loopback: Loopback) -> None:
+    """Browsers open connections that they may need; the next one is heard all the same."""
+    wait = waiting(loopback)
+    with connect(loopback) as silent, connect(loopback) as browser:
+        browser.sendall(b"GET /callback?state=s HTTP/1.1\r\n\r\n")
+        assert wait.result()
+        assert silent.recv(100).startswith(b"HTTP/1.1 404")
+
+
+def test_the_wait_is_over_while_a_browser_says_nothing(loopback: Loopback) -> None:
+    over = CancelToken()
+    wait = waiting(loopback, over)
+    with connect(loopback) as silent:
+        silent.sendall(b"GET ")
+        over.cancel(ConnectionClosed("closed"))
+        with pytest.raises(ConnectionClosed):
+            wait.result()
+
+
+def test_nobody_comes_back_in_time(loopback: Loopback) -> None:
+    with pytest.raises(AuthDenied, match="in time"):
+        loopback.wait(lambda _: True, CancelToken(), Deadline(0.05))
+
+
+def test_the_page_says_how_it_went_and_nothing_else(loopback: Loopback) -> None:
+    """What a stranger says is text; it is not kept, and says nothing to where people go from there."""
+    wait = waiting(loopback)
+    with connect(loopback) as browser:
+        browser.sendall(b"GET /callback?state=s&error=%3Cscript%3E HTTP/1.1\r\n\r\n")
+        wait.result()
+        loopback.finish("it said <script>alert(1)</script>")
+        loopback.finish(None)
+        page = b"".join(iter(lambda: browser.recv(65536), b"")).decode()
+    head, _, body = page.partition("\r\n\r\n")
+    assert "The login did not work" in body
+    assert "it said &lt;script&gt;alert(1)&lt;/script&gt;" in body
+    assert "logged in" not in body
+    for header in ("Cache-Control: no-store", "Referrer-Policy: no-referrer", "default-src 'none'"):
+        assert header in head
+
+
+def test_a_browser_that_is_still_there_at_the_end_is_told() -> None:
+    loopback = Loopback()
+    wait = waiting(loopback)
+    with connect(loopback) as browser:
+        browser.sendall(b"GET /callback?state=s HTTP/1.1\r\n\r\n")
+        wait.result()
+        loopback.close()
+        assert b"has ended the login" in b"".join(iter(lambda: browser.recv(65536), b""))
+
+
+def test_it_listens_on_this_machine_only(loopback: Loopback) -> None:
+    assert loopback._listening.getsockname()[0] == "127.0.0.1"
+    port = urlsplit(loopback.redirect_uri).port
+    with pytest.raises(ConfigError, match=f"port {port} "):
+        Loopback(port or 0)
