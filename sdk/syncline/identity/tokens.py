@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from syncline.auth.tokens import CredentialKey, Credentials
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
-from syncline.errors import AuthRequired
+from syncline.errors import AuthRequired, CredentialStoreError
 
 if TYPE_CHECKING:
     from syncline.auth.settings import Budget
@@ -134,8 +135,10 @@ class Tokens:
     # What a flow asks
 
     def recall(self, step: Recall) -> Kept:
-        """What is kept for an authorization server."""
-        credentials = self._store.load(self._key(step.issuer, step.resource))
+        """What is kept for an authorization server; nothing where that cannot be read: a login replaces it."""
+        credentials = None
+        with contextlib.suppress(CredentialStoreError):
+            credentials = self._store.load(self._key(step.issuer, step.resource))
         if credentials is None:
             return Kept()
         client = None
