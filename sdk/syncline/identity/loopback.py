@@ -54,7 +54,10 @@ class Loopback:
         """
         while not over.cancelled:
             if deadline.expired:
-                raise AuthDenied("nobody came back from the browser in time; log in again")
+                raise AuthDenied(
+                    "nobody came back from the browser in time: log in again; if its page showed an error, log out first, so that "
+                    "this program registers itself anew"
+                )
             self._listening.settimeout(deadline.nap() or 0.001)
             try:
                 browser, _ = self._listening.accept()
