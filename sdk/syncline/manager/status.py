@@ -128,6 +128,8 @@ def _reason(error: SynclineError) -> Reason | None:
 
 
 def _advice(server: str, error: SynclineError, limit: float | None) -> str:
+    if isinstance(error, AuthRequired) and error.login_url is not None:
+        return f"{server} wants somebody to log in: syncline auth login {error.url}"
     if isinstance(error, AuthRequired):
         return f"{server} wants credentials: give it auth=, bearer_env= or an Authorization header"
     if isinstance(error, RequestTimeout):
