@@ -12,6 +12,7 @@ import pytest
 import syncline
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
+from syncline.identity import running
 from tests.fixtures.logins import Someone, browse, expire, oauth
 from tests.fixtures.managers import LEGACY, MODERN
 from tests.fixtures.partner import Background
@@ -170,7 +171,7 @@ def test_a_login_elsewhere_is_found_by_the_next_call(protected: Protected, someo
 
 
 def test_what_is_kept_is_enough_for_another_process(protected: Protected, someone: Someone, tmp_path: Path) -> None:
-    """B148: it is refreshed ahead of its end, which is kept as a point in time."""
+    """B148, 4.76: it is refreshed ahead of its end, which is kept as a point in time."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     issuer.lifetime = 100
@@ -380,6 +381,24 @@ def test_metadata_that_cannot_be_used(protected: Protected, someone: Someone, an
         syncline.connect(server.url, auth=oauth(visit=someone))
     assert issuer.counts["register"] == 0
     assert not any(request.path == "/elsewhere" for request in issuer.requests)
+
+
+def test_a_login_page_that_leads_nowhere(
+    protected: Protected, someone: Someone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B150: the client is not known there any more, and nobody comes back: the wait has an end, and a way out."""
+    monkeypatch.setattr(running, "LOGIN", 0.3)
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    auth = oauth(visit=someone)
+    issuer.arm("authorize", lambda exchange: exchange.respond(500, "<p>no such client</p>", "text/html"))
+    with pytest.raises(syncline.AuthDenied, match="if its page showed an error, log out first"):
+        syncline.connect(server.url, auth=auth)
+    someone.join()
+    assert "no such client" in someone.pages[0]
+    monkeypatch.undo()
+    auth.tokens(server.url).forget_all()
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=auth).text == "x"
 
 
 def test_a_client_that_is_not_known_any_more(protected: Protected, someone: Someone) -> None:

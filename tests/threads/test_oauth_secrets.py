@@ -110,7 +110,7 @@ def test_an_endpoint_of_another_origin(protected: Protected, someone: Someone, s
 
 
 def test_two_servers_share_nothing(protected: Protected, someone: Someone) -> None:
-    """One object for both of them, and one authorization server."""
+    """1.17: one object for both of them, and one authorization server."""
     first = protected(versions=[MODERN])
     second = protected(first.authorities[0], versions=[MODERN])
     auth = oauth(visit=someone)
