@@ -83,8 +83,10 @@ if TYPE_CHECKING:
         UrlElicitationRequired,
     )
     from syncline.findings import Finding
+    from syncline.identity.login import login, logout
     from syncline.identity.oauth import OAuth
     from syncline.identity.running import Visit, open_browser
+    from syncline.identity.status import AuthStatus, auth_status
     from syncline.manager.cache import CatalogueCache
     from syncline.manager.catalogue import Listing, ServerItem, ServerTool
     from syncline.manager.configfiles.load import load_config
@@ -177,8 +179,10 @@ _HOMES = {
         "UrlElicitationRequired",
     ),
     "syncline.findings": ("Finding",),
+    "syncline.identity.login": ("login", "logout"),
     "syncline.identity.oauth": ("OAuth",),
     "syncline.identity.running": ("Visit", "open_browser"),
+    "syncline.identity.status": ("AuthStatus", "auth_status"),
     "syncline.manager.cache": ("CatalogueCache",),
     "syncline.manager.catalogue": ("Listing", "ServerItem", "ServerTool"),
     "syncline.manager.connections": ("ConnectionManager",),
@@ -212,6 +216,7 @@ __all__ = [
     "AuthDenied",
     "AuthError",
     "AuthRequired",
+    "AuthStatus",
     "Backoff",
     "BearerToken",
     "CallbackEndpointError",
@@ -308,9 +313,12 @@ __all__ = [
     "WebhookReceiver",
     "WebhookStream",
     "__version__",
+    "auth_status",
     "call_tool",
     "connect",
     "load_config",
+    "login",
+    "logout",
     "open_browser",
     "terminal_prompts",
 ]

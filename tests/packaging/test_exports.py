@@ -10,8 +10,18 @@ import pytest
 import syncline
 from syncline import errors
 
-CALLS = {"call_tool", "connect", "load_config", "open_browser", "terminal_prompts"}
+CALLS = {
+    "auth_status",
+    "call_tool",
+    "connect",
+    "load_config",
+    "login",
+    "logout",
+    "open_browser",
+    "terminal_prompts",
+}
 VALUES = {
+    "AuthStatus",
     "Backoff",
     "BearerToken",
     "Cancel",

@@ -22,6 +22,7 @@ from . import authorization, programs, registration, scopes, token_endpoint, tok
 from .challenge import Challenge
 from .clients import OAuthClient
 from .discovery import Found, discover, find_legacy_server, find_server
+from .metadata import ServerMetadata
 from .programs import ProgramGrant
 from .settings import Browser, Budget, Device, Entropy, Settings
 from .steps import AskPerson, Forget, Kept, Listen, Recall, ShowCode, Steps, Wait, ask, tell
@@ -114,10 +115,51 @@ def renew(
         DiscoveryFailed: The authorization server publishes nothing any more, or nothing that may be trusted.
         ConfigError: The client cannot prove itself in a way that is asked for.
     """
+    server = yield from _giver(settings, issuer, resource)
+    return (yield from token_endpoint.refresh(settings, server, client, refresh_token, resource))
+
+
+def revoke(
+    settings: Settings,
+    *,
+    issuer: str,
+    resource: str | None,
+    client: OAuthClient,
+    access_token: str,
+    refresh_token: str | None,
+) -> Steps[bool]:
+    """Give tokens back (RFC 7009): the refresh token first, of which the other one comes.
+
+    Args:
+        settings: The server.
+        issuer: The authorization server that gave them; nobody else is shown them.
+        resource: The identifier of the server, None for 2025-03-26.
+        client: Whom they were given to.
+        access_token: The access token.
+        refresh_token: The refresh token, None where there is none.
+
+    Returns:
+        Whether both are gone. An authorization server need not offer that.
+
+    Raises:
+        DiscoveryFailed: The authorization server publishes nothing any more, or nothing that may be trusted.
+        ConfigError: The client cannot prove itself in a way that is asked for.
+    """
+    server = yield from _giver(settings, issuer, resource)
+    gone = True
+    if refresh_token is not None:
+        form = token_requests.revocation_form(refresh_token, "refresh_token")
+        gone = yield from token_endpoint.revoke(settings, server, client, form)
+    form = token_requests.revocation_form(access_token, "access_token")
+    return (yield from token_endpoint.revoke(settings, server, client, form)) and gone
+
+
+def _giver(settings: Settings, issuer: str, resource: str | None) -> Steps[ServerMetadata]:
+    """The authorization server that gave the tokens that we have."""
     server = yield from find_server(settings, issuer) if resource is not None else find_legacy_server(settings)
     if server.issuer != issuer:
         raise DiscoveryFailed(f"{urls.shown(issuer)} gives no tokens for the server any more: log in again")
-    return (yield from token_endpoint.refresh(settings, server, client, refresh_token, resource))
+    return server
 
 
 @dataclass

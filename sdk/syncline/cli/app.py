@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import syncline
-from syncline.cli import demo, doctor, events, failures, prompts, resources, servers, tools, watch
+from syncline.cli import auth, demo, doctor, events, failures, prompts, resources, servers, tools, watch
 from syncline.cli.options import help_without_command, with_examples
 
 app = typer.Typer(
@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (demo, tools, resources, prompts, watch, events, servers, doctor):
+for group in (demo, tools, resources, prompts, watch, events, servers, auth, doctor):
     group.register(app)
 
 

@@ -60,7 +60,7 @@ BY_CLASS: list[tuple[type[BaseException], int, str]] = [
 ]
 #: What to do next.
 NEXT = {
-    "auth_required": "give a token with --bearer-env VARIABLE, or a header with --header 'Name: value'",
+    "auth_required": "syncline auth login SERVER; or give a token with --bearer-env VARIABLE, or a header with --header 'Name: value'",
     "auth_refused": "the credentials were understood but are not enough; check their scopes and the account",
     "connection_lost": "try again; what the server wrote before it went away may be in its own log",
     "input_required": "run it at a terminal, where a person can answer",
@@ -111,6 +111,8 @@ def _next(error: BaseException, code: str, url: str | None) -> str | None:
     text = _message(error)
     if isinstance(error, errors.LocalProtocolError):
         return NEXT["method_not_found"]
+    if isinstance(error, errors.AuthRequired) and error.status == 403 and error.scopes:
+        return f"syncline auth login SERVER {' '.join(f'--scope {scope}' for scope in error.scopes)}"
     if isinstance(error, errors.ConfigError):
         return None  # its message says what to do, and no help page knows of it
     if code == "unreachable" and url is not None:

@@ -21,6 +21,7 @@ from syncline.errors import ConfigError
 
 if TYPE_CHECKING:
     from syncline import Client
+    from syncline.config import Authorizer
     from syncline.session.handlers import OnElicitation
 
 #: Words of a secret that are shorter than this would only garble messages.
@@ -67,6 +68,10 @@ class Options:
         typer.Option(metavar="FILE", help="Append every message to a file, secrets masked.", show_default=False),
     ] = None
 
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Never open a browser; auth login then prints the URL.")
+    ] = False
+
     def connect(self, server: str, on_elicitation: OnElicitation | None = None) -> Client:
         """Connect to what the command line names; the caller closes it.
 
@@ -74,14 +79,17 @@ class Options:
         most for the timeout; raises ``ConfigError`` for what cannot be meant, else as ``syncline.connect``.
         """
         name, target = self.meant(server).name, self.target(server)
+        auth = None if isinstance(target, StdioServer) or brings_credentials(target) else stored_logins()
         if name is None:
-            return syncline.connect(target, timeout=self.timeout, on_elicitation=on_elicitation, **self.shared())
+            return syncline.connect(
+                target, timeout=self.timeout, auth=auth, on_elicitation=on_elicitation, **self.shared()
+            )
         from syncline.manager.server_client import ServerClient
         from syncline.manager.settings import Settings
 
         settings = Settings.of(self.hurried(target), Timeouts.of(self.timeout))
         client = ServerClient(
-            target, name=name, timeout=settings.timeouts, on_elicitation=on_elicitation, **self.shared()
+            target, name=name, timeout=settings.timeouts, auth=auth, on_elicitation=on_elicitation, **self.shared()
         )
         client.govern(settings)
         return client.open()
@@ -134,6 +142,24 @@ class Options:
     def url(self, server: str) -> str | None:
         """The URL of what SERVER stands for; see ``url_of``. None for what means nothing."""
         return url_of(self._known[server].server) if server in self._known else None
+
+
+def brings_credentials(server: HttpServer) -> bool:
+    """Whether a server has credentials of its own, from the command line or a file, which win over a login."""
+    from syncline.manager.identity import has_credentials
+
+    return has_credentials(server)
+
+
+def stored_logins() -> Authorizer | None:
+    """What ``syncline auth login`` has stored; None where nothing is, which is found out without loading anything for it."""
+    from syncline.auth.stores.places import something_is_kept
+
+    if not something_is_kept():
+        return None
+    from syncline.identity.stored import StoredLogins
+
+    return StoredLogins()
 
 
 def url_of(server: StdioServer | HttpServer) -> str | None:
@@ -193,7 +219,7 @@ def command(app: typer.Typer, body: Callable[..., None], *examples: str) -> None
     @functools.wraps(body)
     def run(**values: Any) -> int:
         options = Options(**{parameter.name: values.pop(parameter.name) for parameter in common})
-        server = values.get("server", "demo")
+        server = values.get("server") or "demo"
         try:
             body(options=options, **values)
         except BrokenPipeError:  # whoever read our output has seen enough

@@ -14,7 +14,7 @@ import typer
 
 from syncline.cli import failures, show
 from syncline.cli.meaning import answer, written_out
-from syncline.cli.options import Options, command, command_group, secrets_of, url_of
+from syncline.cli.options import Options, command, command_group, secrets_of, stored_logins, url_of
 from syncline.config import HttpServer, StdioServer, Timeouts, as_server
 from syncline.errors import ConfigError, NotReady, SynclineError
 
@@ -81,7 +81,13 @@ def status(*, options: Options) -> None:
     config = _to_start(options)
     news: Mailbox[StartupEvent | StartupSummary] = Mailbox(EVENTS, EVENTS)
     servers = syncline.ConnectionManager(
-        config, on_startup=news.put, reconnect=None, watch=False, timeout=options.timeout, **options.shared()
+        config,
+        on_startup=news.put,
+        reconnect=None,
+        watch=False,
+        timeout=options.timeout,
+        auth=stored_logins(),
+        **options.shared(),
     )
     secrets = secrets_of(*config.servers.values())
     board = Board(config.servers, servers.status(), secrets)

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 
 class Logins:
-    """An ``Authorizer`` that gets tokens by a flow."""
+    """An ``Authorizer`` that gets tokens by a flow.
+
+    Attributes:
+        store: Where they are kept.
+    """
 
     def __init__(self, wishes: Wishes, store: Mode | CredentialStore) -> None:
         self._wishes = wishes
-        self._store = open_store(store)
+        self.store = open_store(store)
         self._lock = new_lock()
         self._tokens: dict[str, Tokens] = {}
 
@@ -33,8 +37,8 @@ class Logins:
         """What is kept for a server."""
         with self._lock:
             if url not in self._tokens:
-                self._tokens[url] = Tokens(url, self._wishes.stored_as, self._store)
+                self._tokens[url] = Tokens(url, self._wishes.stored_as, self.store)
             return self._tokens[url]
 
     def __repr__(self) -> str:
-        return f"<syncline.{type(self).__name__} {self._store.name}>"
+        return f"<syncline.{type(self).__name__} {self.store.name}>"

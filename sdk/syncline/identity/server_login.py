@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from syncline.auth import challenge as challenges_of
 from syncline.auth import urls
 from syncline.auth.clients import OAuthClient
-from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew
+from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew, revoke
 from syncline.auth.settings import Budget, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
 from syncline.auth.urls import Reach
@@ -98,9 +98,25 @@ class ServerLogin:
             if True in taken:
                 self._tokens.turn.release()
 
-    def log_in(self, deadline: Deadline) -> Credentials:
-        """Log in, whatever there is. Blocks while a person does; raises ``AuthError``."""
-        return self._log_in(None, Budget(refreshes=0), deadline)
+    def log_in(self, deadline: Deadline, challenges: Sequence[str] = ()) -> Credentials:
+        """Log in, whatever there is, with what the server said if it did. Blocks while a person does; raises ``AuthError``."""
+        challenge = challenges_of.pick(challenges_of.parse(challenges))
+        return self._log_in(challenge, Budget(refreshes=0), deadline)
+
+    def give_back(self, credentials: Credentials, deadline: Deadline) -> bool:
+        """Revoke tokens (RFC 7009); whether their authorization server has done it. Blocks until then; raises ``AuthError``."""
+        settings, fetcher = self._reach()
+        tokens = self._tokens
+        hands = Hands(fetcher, tokens.recall, tokens.forget, None, 0, self._over, deadline)
+        steps = revoke(
+            settings,
+            issuer=credentials.issuer,
+            resource=_resource(credentials),
+            client=self._client(credentials),
+            refresh_token=credentials.refresh_token,
+            access_token=credentials.access_token,
+        )
+        return hands.run(steps)
 
     def close(self) -> None:
         """End a login that is under way for this connection; a refresh goes on, for others."""
@@ -138,14 +154,11 @@ class ServerLogin:
         settings, _ = self._reach()
         fetcher = self._fetcher(settings.reach)
         hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, None, 0, CancelToken(), Deadline(REFRESH))
-        client = self._wishes.client or OAuthClient(
-            credentials.client_id, secret=credentials.client_secret, auth_method=credentials.auth_method
-        )
         steps = renew(
             settings,
             issuer=credentials.issuer,
-            resource=None if credentials.legacy else credentials.resource,
-            client=replace(client, issuer=credentials.issuer),
+            resource=_resource(credentials),
+            client=self._client(credentials),
             refresh_token=credentials.refresh_token or "",
         )
         token = hands.run(steps)
@@ -161,6 +174,13 @@ class ServerLogin:
             refresh_token=token.refresh_token,
             scopes=token.scopes,
         )
+
+    def _client(self, credentials: Credentials) -> OAuthClient:
+        """Whom tokens were given to."""
+        client = self._wishes.client or OAuthClient(
+            credentials.client_id, secret=credentials.client_secret, auth_method=credentials.auth_method
+        )
+        return replace(client, issuer=credentials.issuer)
 
     def _reach(self) -> tuple[Settings, Fetcher]:
         if self._reached is None:
@@ -197,3 +217,7 @@ def _addresses(url: str) -> list[str]:
         return [str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
     except (OSError, UnicodeError):
         return []
+
+
+def _resource(credentials: Credentials) -> str | None:
+    return None if credentials.legacy else credentials.resource

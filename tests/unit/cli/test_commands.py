@@ -319,6 +319,7 @@ class TestHelp:
         *("demo", "tools", "call", "resources", "read", "prompts", "prompt", "doctor", "watch"),
         *("events list", "events poll", "events stream"),
         *("servers list", "servers status", "servers add", "servers remove"),
+        *("auth login", "auth status", "auth list", "auth logout"),
     )
 
     def test_no_command_shows_help(self, run: Callable[..., Run]) -> None:
@@ -326,7 +327,7 @@ class TestHelp:
         assert (status, out) == (2, b"")
         assert all(name.split()[0] in err for name in self.COMMANDS)
 
-    @pytest.mark.parametrize("group", ["events", "servers"])
+    @pytest.mark.parametrize("group", ["auth", "events", "servers"])
     def test_a_group_without_a_command_shows_help(self, run: Callable[..., Run], group: str) -> None:
         status, out, err = run(group)
         assert (status, out) == (2, b"")

@@ -38,6 +38,10 @@ class AutoStore:
         """See ``CredentialStore``."""
         return f"{self._keyring.name} or {self._files.name}"
 
+    def home(self, key: CredentialKey) -> CredentialStore:
+        """Which of the two has credentials that were loaded or saved here; both, where that is not known."""
+        return self._home(key) or self
+
     def load(self, key: CredentialKey) -> Credentials | None:
         """See ``CredentialStore``."""
         home = self._home(key)

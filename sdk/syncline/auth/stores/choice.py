@@ -44,6 +44,11 @@ def open_store(store: Mode | CredentialStore) -> CredentialStore:
     return MODES[store]()
 
 
+def name_of(store: CredentialStore, key: CredentialKey) -> str:
+    """Where credentials are that a store has just loaded or saved, in words."""
+    return (store.home(key) if isinstance(store, AutoStore) else store).name
+
+
 def migrate(source: CredentialStore, target: CredentialStore, *, timeout: float = 60.0) -> list[CredentialKey]:
     """Move all credentials to another store. Each leaves its old place when it can be read from the new one.
 

@@ -12,7 +12,7 @@ from syncline.concurrency.deadline import Deadline
 from syncline.errors import CredentialStoreError
 
 from .folder import Folder
-from .places import state_directory
+from .places import credentials_directory
 
 #: Reasons why a lock could not be had.
 CHANGING = "another process has been writing these credentials for too long; try again"
@@ -33,7 +33,7 @@ class FileStore:
     """
 
     def __init__(self, directory: Path | None = None, *, timeout: float = 5.0) -> None:
-        self._folder = Folder(directory or state_directory() / "credentials")
+        self._folder = Folder(directory or credentials_directory())
         self._timeout = timeout
 
     @property

@@ -17,7 +17,7 @@ from syncline.errors import CredentialStoreError
 from .file import CHANGING, REFRESHING
 from .folder import Folder
 from .pieces import GENERATIONS, Manifest, join, other, split
-from .places import state_directory
+from .places import keyring_directory
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
@@ -56,7 +56,7 @@ class KeyringStore:
 
     def __init__(self, *, timeout: float = 3.0, directory: Path | None = None) -> None:
         self._timeout = timeout
-        self._folder = Folder(directory or state_directory() / "keyring")
+        self._folder = Folder(directory or keyring_directory())
         self._backend = ""
 
     @property

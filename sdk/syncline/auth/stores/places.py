@@ -26,3 +26,26 @@ def state_directory(environ: Mapping[str, str] = os.environ, platform: str = sys
     if not base.is_absolute():
         base = Path(os.path.expanduser("~"), below)  # noqa: PTH111 - Path.home() raises where there is none
     return base / "syncline"
+
+
+def credentials_directory() -> Path:
+    """The folder of credentials in files."""
+    return state_directory() / "credentials"
+
+
+def keyring_directory() -> Path:
+    """The folder of notes about what is in the keyring."""
+    return state_directory() / "keyring"
+
+
+def something_is_kept() -> bool:
+    """Whether there may be stored credentials: a look at two folders, which says yes where it cannot look."""
+    for folder in (credentials_directory(), keyring_directory()):
+        try:
+            if any(path.suffix == ".json" for path in folder.iterdir()):
+                return True
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+    return False

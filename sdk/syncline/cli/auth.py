@@ -1,0 +1,270 @@
+"""``auth login``, ``auth status``, ``auth list`` and ``auth logout``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import webbrowser
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
+
+from syncline.cli import failures, show
+from syncline.cli.options import Options, Server, brings_credentials, command, command_group
+from syncline.config import HttpServer
+from syncline.errors import AuthRequired, ConfigError
+from syncline.protocol.forms import clean
+
+if TYPE_CHECKING:
+    from syncline import AuthStatus, Visit
+
+Store: TypeAlias = Annotated[
+    Literal["auto", "keyring", "file"],
+    typer.Option(help="Where tokens are: the system's keyring, files of yours alone, or the better of both."),
+]
+
+#: What people see where nobody is logged in.
+NONE = "nobody is logged in anywhere; syncline auth login SERVER logs in"
+
+
+def login(
+    server: Server,
+    device: Annotated[bool, typer.Option("--device", help="Type a code in a browser on any machine.")] = False,
+    paste: Annotated[
+        bool, typer.Option("--paste", help="Log in with a browser elsewhere, and paste the URL that it ends at.")
+    ] = False,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCOPE", help="What to ask for; repeatable. By default what the server says.", show_default=False
+        ),
+    ] = None,
+    client_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="A client that you have registered; by default the program does that itself.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Store = "auto",
+    *,
+    options: Options,
+) -> None:
+    """Log in at a server with OAuth.
+
+    It serves all commands, and all programs of yours that use syncline. Opens a browser, and waits up to five minutes for it to come back to this machine. Exit status 3 when that did not work, or
+    nobody is there to do it.
+    """
+    import syncline
+
+    target = _target(server, options)
+    if device and paste:
+        raise ConfigError("--device and --paste are two ways to do the same: give one of them")
+    if brings_credentials(target):
+        raise ConfigError("the server brings credentials of its own, which win over a login; take them away to log in")
+    status = syncline.login(
+        target,
+        visit=visitor(device=device, paste=paste, browser=not options.no_browser),
+        timeout=options.timeout or 60,
+        scopes=scope or None,
+        client_id=client_id,
+        store=store,
+        device=device,
+    )
+    if options.json:
+        show.document(page(status))
+    else:
+        show.line(f"logged in: {status.resource}, {_scopes(status)}; the tokens are in {status.store}")
+
+
+def status(server: Server, store: Store = "auto", *, options: Options) -> None:
+    """Tell who is logged in at a server.
+
+    From what is stored; nothing is sent. Exit status 3 when a person has to log in.
+    """
+    import syncline
+
+    target = _target(server, options)
+    if brings_credentials(target):
+        own = "credentials of its own, from the command line or a configuration file"
+        if options.json:
+            show.document({"server": target.name, "state": "configured"})
+        else:
+            show.table(("WHAT", "FOUND"), [("server", target.name), ("state", "configured"), ("login", own)])
+        return
+    found = syncline.auth_status(target, store=store)
+    shown = {"server": target.name, **({"state": "logged out"} if found is None else page(found))}
+    if options.json:
+        show.document(shown)
+    else:
+        show.table(("WHAT", "FOUND"), [(name, _cell(name, value)) for name, value in shown.items()])
+    if found is None or found.login_needed:
+        why = "nobody is logged in" if found is None else "the login has ended"
+        error = AuthRequired(why, www_authenticate=None, url=options.url(server) or "").at(target.name)
+        raise failures.Explained(error, hint=f"syncline auth login {server}")
+
+
+def list_(store: Store = "auto", *, options: Options) -> None:
+    """List all logins.
+
+    From what is stored; nothing is sent.
+    """
+    from syncline.identity.status import auth_statuses
+
+    found = auth_statuses(store=store)
+    if options.json:
+        show.document({"logins": [page(each) for each in found]})
+        return
+    show.table(
+        ("SERVER", "STATE", "SCOPES", "STORE", "ISSUER"),
+        ((each.resource, _state(each), " ".join(each.scopes), each.store, each.issuer) for each in found),
+        empty=NONE,
+    )
+
+
+def logout(
+    server: Annotated[
+        str | None,
+        typer.Argument(metavar="SERVER", help="A URL, or a name from a configuration file.", show_default=False),
+    ] = None,
+    everywhere: Annotated[bool, typer.Option("--all", help="Everywhere, instead of at one server.")] = False,
+    store: Store = "auto",
+    *,
+    options: Options,
+) -> None:
+    """Forget the tokens for a server.
+
+    They are revoked, too, where the authorization server lets us.
+    """
+    import syncline
+    from syncline.identity.login import logout_everywhere
+
+    if everywhere == (server is not None):
+        raise ConfigError("give either SERVER or --all")
+    timeout = options.timeout or 15
+    if server is None:
+        gone = logout_everywhere(store=store, timeout=timeout)
+    else:
+        target = _target(server, options)
+        gone = [target.name] if syncline.logout(target, store=store, timeout=timeout) else []
+    if options.json:
+        show.document({"loggedOut": gone})
+    elif gone:
+        show.line(f"logged out: {', '.join(gone)}")
+    else:
+        show.note("nobody was logged in")
+
+
+def visitor(*, device: bool, paste: bool, browser: bool) -> Callable[[Visit], str | None] | None:
+    """What is done when a person has to do something; None where nobody is there to do it."""
+    if paste:
+        return _paste
+    if browser and not device:
+        return _open
+    return _show if device or show.somebody_is_there() else None
+
+
+def _show(visit: Visit) -> None:
+    """Tell where to go, on standard error: words at a terminal, else a JSON object on a line."""
+    if sys.stderr.isatty():
+        code = "" if visit.code is None else f"and type  {clean(visit.code)}\n"
+        told = f"to log in, go to\n\n  {clean(visit.url)}\n\n{code}"
+    else:
+        code_too = {} if visit.code is None else {"code": visit.code}
+        told = json.dumps({"visit": {"url": visit.url, **code_too}}) + "\n"
+    sys.stderr.write(told)
+    sys.stderr.flush()
+
+
+def _open(visit: Visit) -> None:
+    """Open the browser. Where there is none, a person at the terminal can still go there by themselves."""
+    _show(visit)
+    if not webbrowser.open(visit.url) and not show.somebody_is_there():
+        raise AuthRequired(
+            "a person has to log in, and there is neither a browser nor a terminal here: log in with --device, or --paste, "
+            "at a terminal",
+            www_authenticate=None,
+            url=visit.server,
+            login_url=visit.url,
+        )
+
+
+def _paste(visit: Visit) -> str:
+    """Take what the browser came back to from standard input. The page that it ends at is not there, and need not be."""
+    _show(visit)
+    if show.somebody_is_there():
+        sys.stderr.write(
+            f"at the end the browser is sent to {visit.redirect_uri}, and shows an error unless it runs on this machine.\n"
+            "Copy the whole URL from its address bar, and paste it here: "
+        )
+        sys.stderr.flush()
+    answer = sys.stdin.readline().strip()
+    if not answer:
+        raise AuthRequired(
+            "nobody pasted the URL that the browser came back to: log in again",
+            www_authenticate=None,
+            url=visit.server,
+            login_url=visit.url,
+        )
+    return answer
+
+
+def page(status: AuthStatus) -> dict[str, Any]:
+    """A login for programs."""
+    ends = status.expires_at
+    return {
+        "state": _state(status),
+        "resource": status.resource,
+        "issuer": status.issuer,
+        "scopes": list(status.scopes),
+        "expiresAt": None if ends is None else datetime.fromtimestamp(ends, timezone.utc).isoformat(timespec="seconds"),
+        "canRefresh": status.can_refresh,
+        "store": status.store,
+        "principal": status.principal,
+        "client": status.client or None,
+    }
+
+
+def _state(status: AuthStatus) -> str:
+    return "login needed" if status.login_needed else "logged in"
+
+
+def _scopes(status: AuthStatus) -> str:
+    return f"with {' '.join(status.scopes)}" if status.scopes else "without scopes"
+
+
+def _cell(name: str, value: object) -> str:
+    """One thing of ``page()``, for people."""
+    if value is None:
+        return "nobody said" if name == "expiresAt" else "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _target(server: str, options: Options) -> HttpServer:
+    """The server to log in at."""
+    if options.trace or options.protocol_version:
+        raise ConfigError("--trace and --protocol-version are for commands that send MCP messages")
+    target = options.target(server)
+    if not isinstance(target, HttpServer):
+        raise ConfigError("nobody can log in at a command: it gets its credentials from its environment (--env)")
+    return target
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = command_group("Logging in at servers, and out again.")
+    command(
+        group,
+        login,
+        "syncline auth login https://weather.example/mcp",
+        "syncline auth login https://weather.example/mcp --device --scope read",
+    )
+    command(group, status, "syncline auth status https://weather.example/mcp --json")
+    command(group, list_, "syncline auth list")
+    command(group, logout, "syncline auth logout https://weather.example/mcp", "syncline auth logout --all")
+    app.add_typer(group, name="auth")
