@@ -26,6 +26,7 @@ EVENTS, GET = Changes.events, EventStream.get
 #: Pages whose examples need more than that, and the tests that run them.
 ELSEWHERE = {
     "docs/configuration-files.md": "docs/test_configuration_files.py",
+    "docs/credentials.md": "docs/test_credentials.py",
     "docs/testing.md": "unit/testing/test_docs.py",
     "docs/threads-and-processes.md": "process/test_host_examples.py",
     "docs/webhooks.md": "threads/test_webhook_docs.py",

@@ -177,7 +177,7 @@ class TestLogout:
             browser.close()
         with caplog.at_level(logging.WARNING, "syncline.auth"):
             assert syncline.logout(server.url, store="file")
-        assert "could not be revoked" in caplog.text
+        assert "not revoked at http://127.0.0.1:" in caplog.text
         assert "planted" not in caplog.text
         assert syncline.auth_status(server.url, store="file") is None
 

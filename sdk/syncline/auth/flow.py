@@ -128,7 +128,7 @@ def revoke(
     access_token: str,
     refresh_token: str | None,
 ) -> Steps[bool]:
-    """Give tokens back (RFC 7009): the refresh token first, of which the other one comes.
+    """Give tokens back (RFC 7009): the refresh token first, which more of the others could come of.
 
     Args:
         settings: The server.
@@ -139,19 +139,20 @@ def revoke(
         refresh_token: The refresh token, None where there is none.
 
     Returns:
-        Whether both are gone. An authorization server need not offer that.
+        Whether the first is gone. An authorization server need not offer that.
 
     Raises:
         DiscoveryFailed: The authorization server publishes nothing any more, or nothing that may be trusted.
         ConfigError: The client cannot prove itself in a way that is asked for.
     """
     server = yield from _giver(settings, issuer, resource)
-    gone = True
-    if refresh_token is not None:
-        form = token_requests.revocation_form(refresh_token, "refresh_token")
-        gone = yield from token_endpoint.revoke(settings, server, client, form)
     form = token_requests.revocation_form(access_token, "access_token")
-    return (yield from token_endpoint.revoke(settings, server, client, form)) and gone
+    if refresh_token is None:
+        return (yield from token_endpoint.revoke(settings, server, client, form))
+    first = token_requests.revocation_form(refresh_token, "refresh_token")
+    gone = yield from token_endpoint.revoke(settings, server, client, first)
+    yield from token_endpoint.revoke(settings, server, client, form)
+    return gone
 
 
 def _giver(settings: Settings, issuer: str, resource: str | None) -> Steps[ServerMetadata]:

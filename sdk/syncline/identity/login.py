@@ -141,16 +141,15 @@ def _forget(key: CredentialKey, server: HttpServer, store: CredentialStore, dead
 
 def _give_back(credentials: Credentials, server: HttpServer, store: CredentialStore, deadline: Deadline) -> None:
     login = OAuth(store=store).at(server)
+    why: object = "it does not offer that, or did not do it"
     try:
-        login.give_back(credentials, deadline)
+        if login.give_back(credentials, deadline):
+            return
     except (SynclineError, ValueError) as error:
-        log.warning(
-            "the tokens for %s are forgotten, and could not be revoked at the authorization server: %s",
-            server.name,
-            error,
-        )
+        why = error
     finally:
         login.close()
+    log.warning("the tokens for %s are forgotten here, and not revoked at %s: %s", server.name, credentials.issuer, why)
 
 
 class _Anew:

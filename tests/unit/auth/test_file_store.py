@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from syncline.auth.stores.file import FileStore
-from syncline.auth.stores.places import state_directory
+from syncline.auth.stores.places import something_is_kept, state_directory
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import CredentialStoreError
 from tests.unit.auth.samples import KEY, OTHER_KEY, some
@@ -295,3 +295,23 @@ def test_many_processes_save_at_once(home: Path, store: FileStore) -> None:
 )
 def test_the_folder_is_where_the_platform_has_such(environ: dict[str, str], platform: str, expected: str) -> None:
     assert state_directory(environ, platform) == Path(expected).expanduser()
+
+
+def test_whether_there_may_be_anything_is_a_look_at_the_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYNCLINE_STATE_DIR", str(tmp_path))
+    assert not something_is_kept()
+    store = FileStore()
+    with store.lock(KEY, Deadline(5)):
+        assert not something_is_kept()
+    store.save(some())
+    assert something_is_kept()
+    store.delete(KEY)
+    assert not something_is_kept()
+
+
+def test_what_cannot_be_looked_at_may_hold_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "keyring").write_text("in the way")
+    monkeypatch.setenv("SYNCLINE_STATE_DIR", str(tmp_path))
+    assert something_is_kept()
