@@ -12,7 +12,6 @@ pytest_plugins = [
     "tests.fixtures.keyrings",
     "tests.fixtures.logins",
     "tests.fixtures.partner",
-    "tests.fixtures.protected",
     "tests.fixtures.servers",
     "tests.fixtures.stdio",
     "tests.fixtures.threads",

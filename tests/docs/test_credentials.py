@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,9 +11,11 @@ import pytest
 
 import syncline
 from syncline import client as facade
+from syncline.auth.stores.memory import MemoryStore
 from syncline.config import HttpServer, StdioServer, as_server
 from syncline.identity import status
-from tests.fixtures.protected import Browser, ProtectedServer
+from tests.fixtures.logins import Someone
+from tools.fakeserver.authorization import ProtectedMcpServer
 
 from .server import example_server
 from .test_examples import BLOCK, PAGES
@@ -23,17 +26,22 @@ NOTES = "https://notes.example/mcp"
 
 
 @pytest.fixture
-def notes(protected: Callable[..., ProtectedServer], state: None, monkeypatch: pytest.MonkeyPatch) -> ProtectedServer:
-    """The server that the examples call notes.example."""
-    server = protected()
-    monkeypatch.setenv("NOTES_TOKEN", "of-the-ci")
-    server.tokens.add("of-the-ci")
+def notes(
+    protected: Callable[..., ProtectedMcpServer], someone: Someone, state: None, monkeypatch: pytest.MonkeyPatch
+) -> ProtectedMcpServer:
+    """The server that the examples call notes.example. The CI has a token for it."""
+    server, store = protected(scopes=["read"]), MemoryStore()
+    server.authorities[0].approved.set()
+    syncline.login(server.url, visit=someone, store=store)
+    (credentials,) = map(store.load, store.keys())
+    assert credentials is not None
+    monkeypatch.setenv("NOTES_TOKEN", credentials.access_token)
     return server
 
 
 @pytest.fixture
 def example(
-    notes: ProtectedServer, browser: Browser, fake_keyring: object, monkeypatch: pytest.MonkeyPatch
+    notes: ProtectedMcpServer, someone: Someone, fake_keyring: object, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str], dict[str, object]]]:
     """Runs an example."""
     typed: list[str] = []
@@ -41,7 +49,7 @@ def example(
     def printed(*words: object) -> None:
         """Shown to a person, who goes where they are sent to log in."""
         urls = [word for word in str(words[0]).split() if "/authorize?" in word]
-        typed.extend(browser.bring(syncline.Visit(url, notes.url)) for url in urls)
+        typed.extend(someone.paste(syncline.Visit(url, notes.url)) for url in urls)
 
     with example_server() as server, server.http() as url:
         places = {NOTES: notes.url, "https://weather.example/mcp": url}
@@ -52,7 +60,7 @@ def example(
 
         for module in (facade, status):
             monkeypatch.setattr(module, "as_server", found)
-        monkeypatch.setattr(webbrowser, "open", browser.open)
+        monkeypatch.setattr(webbrowser, "open", lambda url: someone(syncline.Visit(url, NOTES)))
         with syncline.connect(url) as client:
             space: dict[str, object] = {"__name__": "example", "syncline": syncline, "client": client}
             space |= {"print": printed, "input": lambda question: typed.pop()}
@@ -75,36 +83,39 @@ def one(word: str) -> str:
     return found
 
 
-def test_a_person_logs_in_and_out(example: Callable[[str], dict[str, object]], notes: ProtectedServer) -> None:
+def test_a_person_logs_in_and_out(example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer) -> None:
     made = example(one("auth_status"))["status"]
     assert isinstance(made, syncline.AuthStatus)
     assert made.scopes == ("read",)
     assert notes.calls("tools/list")
-    assert notes.tokens == {"of-the-ci"}
+    assert notes.authorities[0].counts["revoke"] == 2
     assert syncline.auth_status(notes.url) is None
 
 
 def test_a_job_says_that_somebody_has_to_log_in(
-    example: Callable[[str], dict[str, object]], notes: ProtectedServer
+    example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer
 ) -> None:
     told: list[object] = []
     space = example(one("def job"))
     space["print"] = told.append
     example("job()")
-    assert told == [f"log in at {notes.origin}/authorize (read): syncline auth login {notes.url}"]
+    assert told == [f"log in at {notes.authorities[0].issuer}/authorize (read): syncline auth login {notes.url}"]
     syncline.login(notes.url)
     example("job()")
     assert told[1:] == [list(notes.catalogue.tools)]
 
 
 @pytest.mark.parametrize("word", ["def ask", "def show"])
-def test_without_a_browser_here(example: Callable[[str], dict[str, object]], notes: ProtectedServer, word: str) -> None:
+def test_without_a_browser_here(
+    example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer, word: str
+) -> None:
     example(one(word))
     found = syncline.auth_status(notes.url, store="file")
     assert found is not None
     assert found.can_refresh
 
 
-def test_a_token_of_the_ci(example: Callable[[str], dict[str, object]], notes: ProtectedServer) -> None:
+def test_a_token_of_the_ci(example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer) -> None:
+    before = len(notes.sent())
     example(one("bearer_env="))
-    assert {request.header("Authorization") for request in notes.requests} == {"Bearer of-the-ci"}
+    assert set(notes.sent()[before:]) == {os.environ["NOTES_TOKEN"]}

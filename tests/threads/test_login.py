@@ -17,18 +17,29 @@ from syncline.identity.login import logout_everywhere
 from syncline.identity.status import auth_statuses
 from syncline.identity.stored import StoredLogins
 from tests.fixtures.keyrings import FakeKeyring
-from tests.fixtures.protected import Browser, ProtectedServer
+from tests.fixtures.logins import Anywhere, Someone
+from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
+from tools.fakeserver.mcp_http import McpHttpServer
 
 pytestmark = pytest.mark.usefixtures("state")
+Protected = Callable[..., ProtectedMcpServer]
+
+
+def issuer_of(server: ProtectedMcpServer) -> AuthorizationServer:
+    (issuer,) = server.authorities
+    return issuer
+
+
+def known(server: ProtectedMcpServer, *clients: str) -> None:
+    """Clients that were registered by hand."""
+    issuer_of(server).clients.update({client: {"redirect_uris": Anywhere()} for client in clients})
 
 
 class TestLogin:
-    def test_what_is_stored_serves_all_from_then_on(
-        self, protected: Callable[..., ProtectedServer], browser: Browser
-    ) -> None:
-        server = protected()
-        status = syncline.login(server.url, visit=browser, store="file")
-        assert (status.issuer, status.resource, status.scopes) == (server.origin, server.url, ("read",))
+    def test_what_is_stored_serves_all_from_then_on(self, protected: Protected, someone: Someone) -> None:
+        server = protected(scopes=["read"])
+        status = syncline.login(server.url, visit=someone, store="file")
+        assert (status.issuer, status.resource, status.scopes) == (issuer_of(server).issuer, server.url, ("read",))
         assert status.expires_at == pytest.approx(time.time() + 3600, abs=60)
         assert status.can_refresh
         assert not status.login_needed
@@ -36,78 +47,66 @@ class TestLogin:
         assert status == syncline.auth_status(server.url, store="file")
         with syncline.connect(server.url, auth=syncline.OAuth(store="file")) as client:
             assert client.list_tools()
-        browser.close()
-        assert ["You are logged in" in page for page in browser.pages] == [True]
-        assert len(server.visits) == 1
+        someone.join()
+        assert ["You are logged in" in page for page in someone.pages] == [True]
+        assert len(issuer_of(server).visits) == 1
 
-    def test_the_status_has_no_tokens(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
-        status = syncline.login(protected().url, visit=browser, store="file")
+    def test_the_status_has_no_tokens(self, protected: Protected, someone: Someone) -> None:
+        status = syncline.login(protected().url, visit=someone, store="file")
         assert "planted" not in repr([getattr(status, field.name) for field in fields(status)])
 
-    def test_a_challenge_is_used(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
-        server = protected()
-        syncline.login(server.url, visit=browser, store="file")
-        assert server.visits[0]["scope"] == "read"
+    def test_a_challenge_is_used(self, protected: Protected, someone: Someone) -> None:
+        server = protected(scopes=["read"])
+        server.arm(401, headers=[("WWW-Authenticate", 'Bearer scope="write"')])
+        assert syncline.login(server.url, visit=someone, store="file").scopes == ("write",)
 
-    @pytest.mark.parametrize("options", [{"asks": False}, {"public": True}])
+    @pytest.mark.parametrize("status", [200, 400, 401])
     def test_a_server_that_does_not_say_what_it_wants(
-        self, protected: Callable[..., ProtectedServer], browser: Browser, options: dict[str, bool]
+        self, protected: Protected, someone: Someone, status: int
     ) -> None:
-        server = protected(**options)
-        assert syncline.login(server.url, visit=browser, store="file").issuer == server.origin
-        assert "scope" not in server.visits[0]
+        server = protected(scopes=["read"])
+        server.arm(status)
+        assert syncline.login(server.url, visit=someone, store="file").scopes == ("read",)
 
-    def test_again_although_somebody_is_logged_in(
-        self, protected: Callable[..., ProtectedServer], browser: Browser
-    ) -> None:
+    def test_again_although_somebody_is_logged_in(self, protected: Protected, someone: Someone) -> None:
         server = protected()
-        first = syncline.login(server.url, visit=browser, store="file")
-        second = syncline.login(server.url, visit=browser, store="file", scopes=["read", "write"])
+        first = syncline.login(server.url, visit=someone, store="file")
+        second = syncline.login(server.url, visit=someone, store="file", scopes=["read", "write"])
         assert first.principal != second.principal
         assert second.scopes == ("read", "write")
         assert len(auth_statuses(store="file")) == 1
 
-    def test_what_the_browser_came_back_to_can_be_brought_along(
-        self, protected: Callable[..., ProtectedServer], browser: Browser
-    ) -> None:
+    def test_what_the_browser_came_back_to_can_be_brought_along(self, protected: Protected, someone: Someone) -> None:
         server = protected()
-        assert syncline.login(server.url, visit=browser.bring, store="file").can_refresh
-        assert browser.visits[0].redirect_uri == server.visits[0]["redirect_uri"]
+        assert syncline.login(server.url, visit=someone.paste, store="file").can_refresh
+        assert someone.visits[0].redirect_uri == issuer_of(server).visits[0]["redirect_uri"]
 
-    def test_with_a_code_for_a_device(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
+    def test_with_a_code_for_a_device(self, protected: Protected, someone: Someone) -> None:
         server = protected()
+        issuer_of(server).approved.set()
         seen: list[syncline.Visit] = []
         status = syncline.login(server.url, visit=seen.append, device=True, store="file")
         assert status.can_refresh
-        assert [(visit.url, visit.code) for visit in seen] == [(f"{server.origin}/type", "WDJB-MJHT")]
+        assert [(visit.url, visit.code) for visit in seen] == [(f"{status.issuer}/device", "WDJB-MJHT")]
 
-    def test_nobody_may_be_asked(self, protected: Callable[..., ProtectedServer]) -> None:
-        server = protected()
+    def test_nobody_may_be_asked(self, protected: Protected) -> None:
+        server = protected(scopes=["read"])
         with pytest.raises(syncline.AuthRequired, match="syncline auth login") as caught:
             syncline.login(server.url, visit=None, store="file")
-        assert caught.value.login_url == f"{server.origin}/authorize"
+        assert caught.value.login_url == f"{issuer_of(server).issuer}/authorize"
         assert caught.value.scopes == ["read"]
         assert caught.value.method == "login"
         assert syncline.auth_status(server.url, store="file") is None
 
-    def test_a_server_that_does_not_take_its_own_token(
-        self, protected: Callable[..., ProtectedServer], browser: Browser
-    ) -> None:
+    def test_a_server_that_does_not_take_its_own_token(self, protected: Protected, someone: Someone) -> None:
         server = protected()
-        server.tokens = Refusing()
+        server.arm(401, 2)
         with pytest.raises(syncline.AuthDenied, match="does not take the token"):
-            syncline.login(server.url, visit=browser, store="file")
+            syncline.login(server.url, visit=someone, store="file")
 
     def test_a_program_is_not_logged_in_at(self) -> None:
         with pytest.raises(syncline.ConfigError, match="from its environment"):
             syncline.login("uvx weather-server")
-
-
-class Refusing(set[str]):
-    """Tokens of a server that takes none."""
-
-    def __contains__(self, token: object) -> bool:
-        return False
 
 
 class TestStatus:
@@ -127,54 +126,60 @@ class TestStatus:
         )
         assert status.login_needed == needed
 
-    def test_the_newest_of_several_clients(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
+    def test_the_newest_of_several_clients(self, protected: Protected, someone: Someone) -> None:
         server = protected()
-        syncline.login(server.url, visit=browser, store="file", client_id="first")
-        syncline.login(server.url, visit=browser, store="file", client_id="second")
+        known(server, "first", "second")
+        syncline.login(server.url, visit=someone, store="file", client_id="first")
+        syncline.login(server.url, visit=someone, store="file", client_id="second")
         found = syncline.auth_status(server.url, store="file")
         assert found is not None
         assert found.client == "second"
         assert [each.client for each in auth_statuses(store="file")] == ["first", "second"]
 
-    def test_which_of_two_stores_it_is(
-        self, protected: Callable[..., ProtectedServer], browser: Browser, fake_keyring: FakeKeyring
-    ) -> None:
+    def test_which_of_two_stores_it_is(self, protected: Protected, someone: Someone, fake_keyring: FakeKeyring) -> None:
         server = protected()
         in_keyring = f"the keyring ({FakeKeyring.__module__}.FakeKeyring)"
-        assert syncline.login(server.url, visit=browser).store == in_keyring
+        assert syncline.login(server.url, visit=someone).store == in_keyring
         found = syncline.auth_status(server.url)
         assert found is not None
         assert found.store == in_keyring
 
 
 class TestLogout:
-    def test_forgotten_and_revoked(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
+    def test_forgotten_and_revoked(self, protected: Protected, someone: Someone) -> None:
         server = protected()
-        syncline.login(server.url, visit=browser, store="file")
+        syncline.login(server.url, visit=someone, store="file")
         assert syncline.logout(server.url, store="file")
         assert syncline.auth_status(server.url, store="file") is None
-        assert [form["token_type_hint"] for form in server.sent("/revoke")] == ["refresh_token", "access_token"]
-        assert server.tokens == set()
+        assert issuer_of(server).counts["revoke"] == 2
+        assert issuer_of(server).accepted(server.sent()[-1] or "") is None
         assert not syncline.logout(server.url, store="file")
 
-    def test_whatever_the_client(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
+    def test_whatever_the_client(self, protected: Protected, someone: Someone) -> None:
         server = protected()
-        syncline.login(server.url, visit=browser, store="file", client_id="ours")
+        known(server, "ours")
+        syncline.login(server.url, visit=someone, store="file", client_id="ours")
         assert syncline.logout(server.url, store="file")
-        assert [form["client_id"] for form in server.sent("/revoke")] == ["ours", "ours"]
+        assert syncline.auth_status(server.url, store="file") is None
 
-    def test_where_nothing_can_be_given_back(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
-        server = protected(revokes=False)
-        syncline.login(server.url, visit=browser, store="file")
-        assert syncline.logout(server.url, store="file")
+    def test_where_nothing_can_be_given_back(
+        self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        server = protected()
+        del issuer_of(server).document["revocation_endpoint"]
+        syncline.login(server.url, visit=someone, store="file")
+        with caplog.at_level(logging.WARNING, "syncline.auth"):
+            assert syncline.logout(server.url, store="file")
+        assert "does not offer that" in caplog.text
         assert syncline.auth_status(server.url, store="file") is None
 
     def test_an_authorization_server_that_is_gone(
-        self, protected: Callable[..., ProtectedServer], browser: Browser, caplog: pytest.LogCaptureFixture
+        self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
     ) -> None:
-        with ProtectedServer() as server:
-            syncline.login(server.url, visit=browser, store="file")
-            browser.close()
+        server = protected()
+        syncline.login(server.url, visit=someone, store="file")
+        someone.join()
+        issuer_of(server).close()
         with caplog.at_level(logging.WARNING, "syncline.auth"):
             assert syncline.logout(server.url, store="file")
         assert "not revoked at http://127.0.0.1:" in caplog.text
@@ -182,23 +187,23 @@ class TestLogout:
         assert syncline.auth_status(server.url, store="file") is None
 
     def test_what_is_damaged_is_deleted_too(
-        self, protected: Callable[..., ProtectedServer], browser: Browser, caplog: pytest.LogCaptureFixture
+        self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
     ) -> None:
         server = protected()
-        syncline.login(server.url, visit=browser, store="memory")
+        syncline.login(server.url, visit=someone, store="memory")
         store = Damaged()
         with caplog.at_level(logging.WARNING, "syncline.auth"):
             assert syncline.logout(server.url, store=store)
         assert "cannot be revoked" in caplog.text
         assert not store.keys()
 
-    def test_everywhere(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
+    def test_everywhere(self, protected: Protected, someone: Someone) -> None:
         servers = [protected(), protected()]
         for server in servers:
-            syncline.login(server.url, visit=browser, store="file")
+            syncline.login(server.url, visit=someone, store="file")
         assert sorted(logout_everywhere(store="file")) == sorted(server.url for server in servers)
         assert auth_statuses(store="file") == []
-        assert [server.tokens for server in servers] == [set(), set()]
+        assert [issuer_of(server).counts["revoke"] for server in servers] == [2, 2]
 
 
 class Damaged(MemoryStore):
@@ -219,34 +224,36 @@ class Damaged(MemoryStore):
 class TestStoredLogins:
     @pytest.mark.parametrize("client_id", [None, "ours"])
     def test_a_login_serves_whoever_the_client_was(
-        self, protected: Callable[..., ProtectedServer], browser: Browser, client_id: str | None
+        self, protected: Protected, someone: Someone, client_id: str | None
     ) -> None:
         server = protected()
-        syncline.login(server.url, visit=browser, store="file", client_id=client_id)
-        server.tokens.clear()  # so that it has to be refreshed, as that client
+        known(server, "ours")
+        syncline.login(server.url, visit=someone, store="file", client_id=client_id)
+        issuer_of(server).end_access()  # so that it has to be refreshed, as that client
         with syncline.connect(server.url, auth=StoredLogins("file")) as client:
             assert client.list_tools()
-        refreshes = [form for form in server.sent("/token") if form["grant_type"] == "refresh_token"]
+        refreshes = [form for form in issuer_of(server).forms if form["grant_type"] == "refresh_token"]
         assert len(refreshes) == 1
         assert client_id in (None, refreshes[0]["client_id"])
 
-    def test_a_server_that_nobody_is_logged_in_at(self, protected: Callable[..., ProtectedServer]) -> None:
+    def test_a_server_that_nobody_is_logged_in_at(self, protected: Protected) -> None:
         server = protected()
         with pytest.raises(syncline.AuthRequired, match="wants credentials"):
             syncline.connect(server.url, auth=StoredLogins("file"))
         assert {request.path for request in server.requests} == {"/mcp"}
 
-    def test_the_newest_of_several_clients(self, protected: Callable[..., ProtectedServer], browser: Browser) -> None:
+    def test_the_newest_of_several_clients(self, protected: Protected, someone: Someone) -> None:
         server = protected()
+        known(server, "first", "second")
         for client_id in ("first", "second"):
-            syncline.login(server.url, visit=browser, store="file", client_id=client_id)
-        server.tokens.clear()
+            syncline.login(server.url, visit=someone, store="file", client_id=client_id)
+        issuer_of(server).end_access()
         with syncline.connect(server.url, auth=StoredLogins(open_store("file"))):
-            assert server.sent("/token")[-1]["client_id"] == "second"
+            assert issuer_of(server).forms[-1]["client_id"] == "second"
 
     def test_a_store_that_cannot_be_read_is_told_of(
         self,
-        protected: Callable[..., ProtectedServer],
+        http_server: Callable[..., McpHttpServer],
         monkeypatch: pytest.MonkeyPatch,
         caplog: pytest.LogCaptureFixture,
     ) -> None:
@@ -254,6 +261,8 @@ class TestStoredLogins:
             raise syncline.CredentialStoreError("it is open to other users", store="files")
 
         monkeypatch.setattr(FileStore, "keys", fail)
-        server = protected(public=True)
-        with caplog.at_level(logging.WARNING, "syncline.auth"), syncline.connect(server.url, auth=StoredLogins("file")):
+        with (
+            caplog.at_level(logging.WARNING, "syncline.auth"),
+            syncline.connect(http_server().url, auth=StoredLogins("file")),
+        ):
             assert "it is open to other users" in caplog.text

@@ -49,6 +49,10 @@ def login(
             show_default=False,
         ),
     ] = None,
+    redirect_port: Annotated[
+        int,
+        typer.Option(metavar="PORT", help="Where the browser comes back to on this machine; 0 for any port.", min=0),
+    ] = 0,
     store: Store = "auto",
     *,
     options: Options,
@@ -71,6 +75,7 @@ def login(
         timeout=options.timeout or 60,
         scopes=scope or None,
         client_id=client_id,
+        redirect_port=redirect_port,
         store=store,
         device=device,
     )

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.fixtures.protected import Browser, ProtectedServer
+from syncline import Visit
+from syncline.cli import auth
+from tests.fixtures.logins import Anywhere, Someone
+from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
 from tools.fakeserver.mcp_http import McpHttpServer
 
 from .conftest import Run
 
 pytestmark = pytest.mark.usefixtures("state")
+Protected = Callable[..., ProtectedMcpServer]
 FILE = ("--store", "file")
 
 
 @pytest.fixture
-def server(protected: Callable[..., ProtectedServer]) -> ProtectedServer:
-    return protected()
+def server(protected: Protected) -> ProtectedMcpServer:
+    return protected(scopes=["read"])
 
 
 @pytest.fixture
-def screen(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Browser:
+def issuer(server: ProtectedMcpServer) -> AuthorizationServer:
+    """The authorization server of the server."""
+    return server.authorities[0]
+
+
+@pytest.fixture
+def screen(someone: Someone, monkeypatch: pytest.MonkeyPatch) -> Someone:
     """A machine with a browser."""
-    monkeypatch.setattr(webbrowser, "open", browser.open)
-    return browser
+
+    def open_window(url: str) -> bool:
+        someone(Visit(url, ""))
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", open_window)
+    return someone
 
 
 @pytest.fixture
@@ -45,90 +61,107 @@ def visits(ran: Run) -> list[dict[str, str]]:
 
 class TestLogin:
     def test_once_and_then_all_commands_work(
-        self, run: Callable[..., Run], server: ProtectedServer, screen: Browser
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
     ) -> None:
         ran = run("auth", "login", server.url, *FILE)
         assert ran.status == 0
         assert ran.out.decode().startswith(f"logged in: {server.url}, with read; the tokens are in files in ")
-        assert [visit["url"].partition("?")[0] for visit in visits(ran)] == [f"{server.origin}/authorize"]
+        assert [visit["url"].partition("?")[0] for visit in visits(ran)] == [f"{issuer.issuer}/authorize"]
         for command in (("tools", server.url), ("call", server.url, "echo", "text=hi"), ("doctor", server.url)):
             assert run(*command).status == 0
-        assert len(server.visits) == 1
-        assert len(server.sent("/token")) == 1
+        assert issuer.counts["authorize"] == issuer.counts["token"] == 1
 
-    def test_as_json(self, run: Callable[..., Run], server: ProtectedServer, screen: Browser) -> None:
+    def test_as_json(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         page = run("auth", "login", server.url, "--json", *FILE).json
-        assert (page["state"], page["resource"], page["issuer"]) == ("logged in", server.url, server.origin)
+        assert (page["state"], page["resource"], page["issuer"]) == (
+            "logged in",
+            server.url,
+            server.authorities[0].issuer,
+        )
         assert page["scopes"] == ["read"]
         assert page["canRefresh"] is True
         assert page["expiresAt"].endswith("+00:00")
 
-    def test_no_token_is_shown(self, run: Callable[..., Run], server: ProtectedServer, screen: Browser) -> None:
+    def test_no_token_is_shown(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         shown = [run("auth", *words, "--json") for words in (("login", server.url), ("status", server.url), ("list",))]
         assert [ran.status for ran in shown] == [0, 0, 0]
-        for secret in (*server.tokens, *(form.get("code", "planted-refresh") for form in server.sent("/token"))):
-            assert all(secret not in ran.out.decode() + ran.err for ran in shown)
+        assert all("planted" not in ran.out.decode() + ran.err for ran in shown)
 
-    def test_scopes_and_client(self, run: Callable[..., Run], server: ProtectedServer, screen: Browser) -> None:
+    def test_scopes_and_client(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        issuer.clients["ours"] = {"redirect_uris": Anywhere()}
         options = ("--scope", "read", "--scope", "write", "--client-id", "ours", *FILE)
         assert run("auth", "login", server.url, *options).status == 0
-        assert (server.visits[0]["scope"], server.visits[0]["client_id"]) == ("read write", "ours")
-        server.tokens.clear()
+        assert (issuer.visits[0]["scope"], issuer.visits[0]["client_id"]) == ("read write", "ours")
+        issuer.end_access()
         assert run("tools", server.url).status == 0
-        assert server.sent("/token")[-1]["client_id"] == "ours"
+        assert issuer.forms[-1]["client_id"] == "ours"
 
-    def test_with_a_code(self, run: Callable[..., Run], server: ProtectedServer, no_screen: None) -> None:
+    def test_at_the_port_that_a_client_is_registered_with(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        issuer.clients["ours"] = {"redirect_uris": [f"http://127.0.0.1:{port}/callback"]}
+        options = ("--client-id", "ours", "--redirect-port", str(port), *FILE)
+        assert run("auth", "login", server.url, *options).status == 0
+
+    def test_with_a_code(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, no_screen: None
+    ) -> None:
+        issuer.approved.set()
         ran = run("auth", "login", server.url, "--device", *FILE)
         assert ran.status == 0
-        assert visits(ran) == [{"url": f"{server.origin}/type", "code": "WDJB-MJHT"}]
+        assert visits(ran) == [{"url": f"{issuer.issuer}/device", "code": "WDJB-MJHT"}]
 
     def test_pasting_what_the_browser_came_back_to(
-        self, run: Callable[..., Run], server: ProtectedServer, browser: Browser, monkeypatch: pytest.MonkeyPatch
+        self, run: Callable[..., Run], server: ProtectedMcpServer, someone: Someone, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        person = Person(browser, monkeypatch)
+        person = Person(someone, monkeypatch)
         ran = run("auth", "login", server.url, "--paste", *FILE)
         assert ran.status == 0
         assert len(visits(ran)) == len(person.brought) == 1
 
     def test_nobody_pastes_anything(
-        self, run: Callable[..., Run], server: ProtectedServer, monkeypatch: pytest.MonkeyPatch
+        self, run: Callable[..., Run], server: ProtectedMcpServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO(""))
         ran = run("auth", "login", server.url, "--paste", *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
 
     def test_at_a_terminal_it_is_said_in_words(
-        self, run: Callable[..., Run], server: ProtectedServer, browser: Browser, monkeypatch: pytest.MonkeyPatch
+        self, run: Callable[..., Run], server: ProtectedMcpServer, someone: Someone, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        Person(browser, monkeypatch)
+        Person(someone, monkeypatch)
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)
         ran = run("auth", "login", server.url, "--paste", *FILE)
         assert ran.status == 0
-        assert f"to log in, go to\n\n  {server.origin}/authorize?" in ran.err
+        assert f"to log in, go to\n\n  {server.authorities[0].issuer}/authorize?" in ran.err
         assert "paste it here" in ran.err
 
     def test_neither_a_browser_nor_a_person(
-        self, run: Callable[..., Run], server: ProtectedServer, no_screen: None
+        self, run: Callable[..., Run], server: ProtectedMcpServer, no_screen: None
     ) -> None:
         ran = run("auth", "login", server.url, *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
         assert "--device" in ran.error["message"]
 
     def test_without_a_browser_nobody_waits_where_nobody_is(
-        self, run: Callable[..., Run], server: ProtectedServer, screen: Browser
+        self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone
     ) -> None:
         ran = run("auth", "login", server.url, "--no-browser", *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
-        assert server.visits == []
+        assert server.authorities[0].visits == []
 
     def test_without_a_browser_a_person_is_told_the_url(
-        self, run: Callable[..., Run], server: ProtectedServer, browser: Browser, monkeypatch: pytest.MonkeyPatch
+        self, run: Callable[..., Run], server: ProtectedMcpServer, someone: Someone, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def at_the_terminal() -> bool:
             return True
 
         monkeypatch.setattr("syncline.cli.show.somebody_is_there", at_the_terminal)
-        monkeypatch.setattr("syncline.cli.auth._show", browser)
+        monkeypatch.setattr(auth, "_show", someone)
         monkeypatch.setattr(webbrowser, "open", None)
         assert run("auth", "login", server.url, "--no-browser", *FILE).status == 0
 
@@ -149,7 +182,7 @@ class TestLogin:
         assert run("auth", "login", "demo").status == 2
 
     def test_by_a_configured_name(
-        self, run: Callable[..., Run], server: ProtectedServer, screen: Browser, tmp_path: Path
+        self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone, tmp_path: Path
     ) -> None:
         config = tmp_path / "mcp.json"
         config.write_text(json.dumps({"mcpServers": {"notes": {"type": "http", "url": server.url}}}))
@@ -167,11 +200,9 @@ class Person:
         brought: What they pasted.
     """
 
-    def __init__(self, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-        from syncline.cli import auth
-
+    def __init__(self, someone: Someone, monkeypatch: pytest.MonkeyPatch) -> None:
         self.brought: list[str] = []
-        self._browser = browser
+        self._someone = someone
         self._show = auth._show
         monkeypatch.setattr(auth, "_show", self._look)
         monkeypatch.setattr("sys.stdin", self)
@@ -182,23 +213,23 @@ class Person:
     def readline(self) -> str:
         return self.brought[-1] + "\n"
 
-    def _look(self, visit: object) -> None:
-        self._show(visit)  # type: ignore[arg-type]
-        self.brought.append(self._browser.bring(visit))  # type: ignore[arg-type]
+    def _look(self, visit: Visit) -> None:
+        self._show(visit)
+        self.brought.append(self._someone.paste(visit))
 
 
 class TestStatus:
-    def test_of_a_login(self, run: Callable[..., Run], server: ProtectedServer, screen: Browser) -> None:
+    def test_of_a_login(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         run("auth", "login", server.url, *FILE)
         before = len(server.requests)
         ran = run("auth", "status", server.url)
         assert ran.status == 0
         lines = dict(line.split("\t") for line in ran.out.decode().splitlines())
-        assert (lines["state"], lines["issuer"], lines["scopes"]) == ("logged in", server.origin, "read")
+        assert (lines["state"], lines["issuer"], lines["scopes"]) == ("logged in", server.authorities[0].issuer, "read")
         assert (lines["canRefresh"], lines["client"]) == ("yes", "none")
         assert len(server.requests) == before
 
-    def test_nobody(self, run: Callable[..., Run], server: ProtectedServer) -> None:
+    def test_nobody(self, run: Callable[..., Run], server: ProtectedMcpServer) -> None:
         ran = run("auth", "status", server.url, "--json")
         assert (ran.status, ran.json["state"]) == (3, "logged out")
         assert ran.error["hint"] == f"syncline auth login {server.url}"
@@ -210,9 +241,9 @@ class TestStatus:
         assert ran.status == 0
         assert b"configured" in ran.out
 
-    def test_list(self, run: Callable[..., Run], protected: Callable[..., ProtectedServer], screen: Browser) -> None:
+    def test_list(self, run: Callable[..., Run], protected: Protected, screen: Someone) -> None:
         assert run("auth", "list", "--json").json == {"logins": []}
-        servers = [protected(), protected()]
+        servers = [protected(scopes=["read"]) for _ in range(2)]
         for server in servers:
             run("auth", "login", server.url, *FILE)
         found = run("auth", "list", "--json").json["logins"]
@@ -222,18 +253,16 @@ class TestStatus:
 
 
 class TestLogout:
-    def test_at_one_server(self, run: Callable[..., Run], server: ProtectedServer, screen: Browser) -> None:
+    def test_at_one_server(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         run("auth", "login", server.url, *FILE)
         assert run("auth", "logout", server.url, "--json").json == {"loggedOut": [server.url.partition("//")[2]]}
-        assert server.tokens == set()
+        assert server.authorities[0].counts["revoke"] == 2
         ran = run("tools", server.url)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
         assert run("auth", "logout", server.url) == (0, b"", '{"note": "nobody was logged in"}\n')
 
-    def test_everywhere(
-        self, run: Callable[..., Run], protected: Callable[..., ProtectedServer], screen: Browser
-    ) -> None:
-        servers = [protected(), protected()]
+    def test_everywhere(self, run: Callable[..., Run], protected: Protected, screen: Someone) -> None:
+        servers = [protected(scopes=["read"]) for _ in range(2)]
         for server in servers:
             run("auth", "login", server.url, *FILE)
         ran = run("auth", "logout", "--all")
@@ -247,34 +276,36 @@ class TestLogout:
 
 
 class TestOtherCommands:
-    def test_without_a_login_the_next_step_is_told(self, run: Callable[..., Run], server: ProtectedServer) -> None:
+    def test_without_a_login_the_next_step_is_told(self, run: Callable[..., Run], server: ProtectedMcpServer) -> None:
         ran = run("tools", server.url)
         assert (ran.status, ran.error["code"], ran.error["status"]) == (3, "auth_required", 401)
         assert ran.error["hint"].startswith("syncline auth login SERVER; ")
         assert {request.path for request in server.requests} == {"/mcp"}
 
-    def test_a_login_that_has_ended(self, run: Callable[..., Run], screen: Browser) -> None:
-        with ProtectedServer(refreshes=False) as server:
-            run("auth", "login", server.url, *FILE)
-            server.tokens.clear()
-            ran = run("tools", server.url)
-        assert (ran.status, ran.error["code"]) == (3, "auth_required")
-        assert f"syncline auth login {server.url}" in ran.error["message"]
-
-    def test_credentials_of_its_own_win(
-        self, run: Callable[..., Run], server: ProtectedServer, screen: Browser, monkeypatch: pytest.MonkeyPatch
+    def test_a_login_that_has_ended(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
     ) -> None:
         run("auth", "login", server.url, *FILE)
-        server.tokens.add("ours")
-        monkeypatch.setenv("NOTES_TOKEN", "ours")
-        assert run("tools", server.url, "--bearer-env", "NOTES_TOKEN").status == 0
-        assert server.requests[-1].header("Authorization") == "Bearer ours"
+        issuer.end_logins()
+        ran = run("tools", server.url)
+        assert (ran.status, ran.error["code"]) == (3, "auth_required")
+        assert f"syncline auth login {server.url}" in ran.error["message"]
+        assert len(issuer.visits) == 1
+
+    def test_credentials_of_its_own_win(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run("auth", "login", server.url, *FILE)
+        before = len(server.sent())
+        monkeypatch.setenv("NOTES_TOKEN", "of-the-ci")
+        assert run("tools", server.url, "--bearer-env", "NOTES_TOKEN").status == 3
+        assert set(server.sent()[before:]) == {"of-the-ci"}
 
     def test_tokens_go_to_no_other_server(
         self,
         run: Callable[..., Run],
-        server: ProtectedServer,
-        screen: Browser,
+        server: ProtectedMcpServer,
+        screen: Someone,
         http_server: Callable[..., McpHttpServer],
     ) -> None:
         run("auth", "login", server.url, *FILE)
@@ -282,7 +313,7 @@ class TestOtherCommands:
         assert run("tools", other.url).status == 0
         assert {request.header("Authorization") for request in other.requests} == {None}
 
-    def test_more_scopes_are_needed(self, run: Callable[..., Run], server: ProtectedServer, screen: Browser) -> None:
+    def test_more_scopes_are_needed(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         run("auth", "login", server.url, *FILE)
         wants = 'Bearer error="insufficient_scope", scope="write"'
         server.arm(403, 9, headers=[("WWW-Authenticate", wants)])
