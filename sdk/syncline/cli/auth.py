@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -105,7 +105,7 @@ def status(server: Server, store: Store = "auto", *, options: Options) -> None:
     if options.json:
         show.document(shown)
     else:
-        show.table(("WHAT", "FOUND"), [(name, _cell(name, value)) for name, value in shown.items()])
+        show.table(("WHAT", "FOUND"), rows(target.name, found))
     if found is None or found.login_needed:
         why = "nobody is logged in" if found is None else "the login has ended"
         error = AuthRequired(why, www_authenticate=None, url=options.url(server) or "").at(target.name)
@@ -241,13 +241,21 @@ def _scopes(status: AuthStatus) -> str:
     return f"with {' '.join(status.scopes)}" if status.scopes else "without scopes"
 
 
-def _cell(name: str, value: object) -> str:
-    """One thing of ``page()``, for people."""
-    if value is None:
-        return "nobody said" if name == "expiresAt" else "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+def rows(server: str, status: AuthStatus | None) -> Iterator[tuple[str, str]]:
+    """A login, or that there is none, for people."""
+    yield "server", server
+    if status is None:
+        yield "state", "logged out"
+        return
+    until = page(status)["expiresAt"] or "nobody said"
+    yield "state", _state(status)
+    yield "issuer", status.issuer
+    yield "scopes", " ".join(status.scopes) or "none"
+    yield "token until", f"{until}, then refreshed" if status.can_refresh else until
+    yield "tokens for", status.resource
+    yield "tokens in", status.store
+    if status.client:
+        yield "client", status.client
 
 
 def _target(server: str, options: Options) -> HttpServer:

@@ -130,6 +130,26 @@ class TestLogin:
         ran = run("auth", "login", server.url, "--paste", *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
 
+    def test_something_else_is_pasted(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.stdin", io.StringIO("http://127.0.0.1/callback?code=x&state=y\n"))
+        ran = run("auth", "login", server.url, "--paste", *FILE)
+        assert (ran.status, ran.error["code"]) == (3, "auth_failed")
+        assert "log in again" in ran.error["message"]
+        assert run("auth", "status", server.url).status == 3
+
+    def test_ctrl_c_while_a_person_logs_in(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def press(url: str) -> bool:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(webbrowser, "open", press)
+        ran = run("auth", "login", server.url, *FILE)
+        assert (ran.status, ran.error["code"]) == (130, "interrupted")
+        assert run("auth", "list", "--json").json == {"logins": []}
+
     def test_at_a_terminal_it_is_said_in_words(
         self, run: Callable[..., Run], server: ProtectedMcpServer, someone: Someone, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -226,8 +246,17 @@ class TestStatus:
         assert ran.status == 0
         lines = dict(line.split("\t") for line in ran.out.decode().splitlines())
         assert (lines["state"], lines["issuer"], lines["scopes"]) == ("logged in", server.authorities[0].issuer, "read")
-        assert (lines["canRefresh"], lines["client"]) == ("yes", "none")
+        assert lines["tokens for"] == server.url
+        assert lines["token until"].endswith("+00:00, then refreshed")
+        assert "client" not in lines
         assert len(server.requests) == before
+
+    def test_of_a_client_that_was_registered_by_hand(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        issuer.clients["ours"] = {"redirect_uris": Anywhere()}
+        run("auth", "login", server.url, "--client-id", "ours", *FILE)
+        assert b"client\tours\n" in run("auth", "status", server.url).out
 
     def test_nobody(self, run: Callable[..., Run], server: ProtectedMcpServer) -> None:
         ran = run("auth", "status", server.url, "--json")
