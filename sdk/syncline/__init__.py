@@ -83,10 +83,13 @@ if TYPE_CHECKING:
         UrlElicitationRequired,
     )
     from syncline.findings import Finding
+    from syncline.identity.client_credentials import ClientCredentials
+    from syncline.identity.enterprise_managed import EnterpriseManaged
     from syncline.identity.login import login, logout
     from syncline.identity.oauth import OAuth
     from syncline.identity.running import Visit, open_browser
     from syncline.identity.status import AuthStatus, auth_status
+    from syncline.identity.workload_identity import WorkloadIdentity
     from syncline.manager.cache import CatalogueCache
     from syncline.manager.catalogue import Listing, ServerItem, ServerTool
     from syncline.manager.configfiles.load import load_config
@@ -183,6 +186,9 @@ _HOMES = {
     "syncline.identity.oauth": ("OAuth",),
     "syncline.identity.running": ("Visit", "open_browser"),
     "syncline.identity.status": ("AuthStatus", "auth_status"),
+    "syncline.identity.client_credentials": ("ClientCredentials",),
+    "syncline.identity.enterprise_managed": ("EnterpriseManaged",),
+    "syncline.identity.workload_identity": ("WorkloadIdentity",),
     "syncline.manager.cache": ("CatalogueCache",),
     "syncline.manager.catalogue": ("Listing", "ServerItem", "ServerTool"),
     "syncline.manager.connections": ("ConnectionManager",),
@@ -225,6 +231,7 @@ __all__ = [
     "Change",
     "Changes",
     "Client",
+    "ClientCredentials",
     "ConcurrencyError",
     "ConfigError",
     "ConnectFailed",
@@ -238,6 +245,7 @@ __all__ = [
     "ElicitRequest",
     "Elicitation",
     "Elicitations",
+    "EnterpriseManaged",
     "EventError",
     "EventForbidden",
     "EventNotFound",
@@ -312,6 +320,7 @@ __all__ = [
     "Visit",
     "WebhookReceiver",
     "WebhookStream",
+    "WorkloadIdentity",
     "__version__",
     "auth_status",
     "call_tool",

@@ -270,10 +270,13 @@ class Authorization(Protocol):
             sent: What ``headers()`` said for it: a refusal belongs to what was sent, which may be out of date by now.
             status: The HTTP status.
             challenges: The values of ``WWW-Authenticate``.
-            before: How many refusals of this message there were already.
+            before: How many other credentials (``Authorization``) were refused for this message already.
             deadline: That of the call.
         """
         ...
+
+    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+        """A server answered, whatever it said: its headers may have what later requests need, as nonces do (RFC 9449, 8.2)."""
 
     def close(self) -> None:
         """The connection is closed: end what is under way for it. From any thread."""

@@ -39,8 +39,8 @@ def context() -> Any:
     return json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
 
 
-def with_login(url: str) -> None:
-    """The authorization code flow, whatever the scenario makes of it; two calls that need a token."""
+def with_login(url: str, *, dpop: bool = False) -> None:
+    """The authorization code flow, whatever the scenario makes of it."""
     known = context()
     auth = syncline.OAuth(
         client_id=known.get("client_id"),
@@ -48,14 +48,41 @@ def with_login(url: str) -> None:
         client_metadata_url=DOCUMENT,
         store="memory",
         visit=follow,
+        dpop=dpop,
     )
-    with connect(url, auth=auth) as client:
-        for tool in client.list_tools()[:1]:
-            client.call_tool(tool.name, {}).raise_for_error()
+    call_first_tool(url, auth=auth)
 
 
-def call_first_tool(url: str) -> None:
-    with connect(url) as client:
+def with_dpop(url: str) -> None:
+    with_login(url, dpop=True)
+
+
+def with_client_credentials(url: str) -> None:
+    known = context()
+    proof = known.get("client_secret") or known["private_key_pem"]
+    auth = syncline.ClientCredentials(known["client_id"], proof, algorithm=known.get("signing_algorithm"))
+    call_first_tool(url, auth=auth)
+
+
+def with_enterprise(url: str) -> None:
+    known = context()
+    auth = syncline.EnterpriseManaged(
+        known["client_id"],
+        known["client_secret"],
+        idp_token_endpoint=known["idp_token_endpoint"],
+        idp_client_id=known["idp_client_id"],
+        subject_token=known["idp_id_token"],
+    )
+    call_first_tool(url, auth=auth)
+
+
+def with_workload_identity(url: str) -> None:
+    call_first_tool(url, auth=syncline.WorkloadIdentity(context()["valid_jwt"]))
+
+
+def call_first_tool(url: str, **options: Any) -> None:
+    """Two calls that need a token, where tokens are needed."""
+    with connect(url, **options) as client:
         for tool in client.list_tools()[:1]:
             client.call_tool(tool.name, {}).raise_for_error()
 
@@ -149,6 +176,12 @@ SCENARIOS: dict[str, Callable[[str], None]] = {
     "sep-2322-client-request-state": request_state,
     "json-schema-ref-no-deref": list_tools,
     "json-schema-2020-12-preservation": echo_schema,
+    "auth/client-credentials-basic": with_client_credentials,
+    "auth/client-credentials-jwt": with_client_credentials,
+    "auth/enterprise-managed-authorization": with_enterprise,
+    "auth/wif-jwt-bearer": with_workload_identity,
+    "auth/dpop": with_dpop,
+    "auth/dpop-nonce": with_dpop,
 }
 
 if __name__ == "__main__":

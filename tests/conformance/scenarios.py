@@ -40,16 +40,18 @@ REQUIRED = {
     "auth/iss-wrong-issuer": 8,
     "auth/iss-unexpected": 8,
     "auth/iss-normalized": 8,
+    "auth/client-credentials-basic": 7,
+    "auth/client-credentials-jwt": 7,
+    "auth/enterprise-managed-authorization": 8,
+    "auth/wif-jwt-bearer": 7,
+    "auth/dpop": 12,
+    "auth/dpop-nonce": 14,
     "auth/2025-03-26-oauth-metadata-backcompat": 12,
     "auth/2025-03-26-oauth-endpoint-fallback": 7,
 }
 
 # A name, or the beginning of names that ends in * → what the client does not have yet.
 NOT_YET = {
-    "auth/client-credentials-*": "client credentials",
-    "auth/enterprise-managed-authorization": "enterprise-managed authorization",
-    "auth/dpop*": "proof of possession",
-    "auth/wif-jwt-bearer": "workload identity federation",
     "sep-2640-client-*": "the Skills extension",
 }
 

@@ -29,12 +29,14 @@ VALUES = {
     "Change",
     "Changes",
     "Client",
+    "ClientCredentials",
     "ConnectionManager",
     "CredentialChanges",
     "CursorStore",
     "ElicitRequest",
     "Elicitation",
     "Elicitations",
+    "EnterpriseManaged",
     "EventStream",
     "Finding",
     "HttpServer",
@@ -64,6 +66,7 @@ VALUES = {
     "Update",
     "WebhookReceiver",
     "WebhookStream",
+    "WorkloadIdentity",
 }
 ERRORS = {
     "AccessChanged",

@@ -7,8 +7,19 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Loaded on use: by an HTTP server, a first schema to validate, a negotiated revision, the command line, a stored token.
-ON_USE = ("jsonschema_rs", "keyring", "pydantic", "requests", "rich", "sseclient", "typer", "urllib3")
+# Loaded on use: by an HTTP server, a first schema to validate, a negotiated revision, the command line, a stored token, a key.
+ON_USE = (
+    "cryptography",
+    "jsonschema_rs",
+    "jwt",
+    "keyring",
+    "pydantic",
+    "requests",
+    "rich",
+    "sseclient",
+    "typer",
+    "urllib3",
+)
 
 
 class Imported(NamedTuple):

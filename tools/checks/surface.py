@@ -12,7 +12,12 @@ OURS = {"syncline", "syncline_wire"}
 FOR_CHECKERS = {"_typeshed"}  # exists for type checkers alone
 LATER = {"tomllib"}  # of the standard library, though not of the oldest Python's
 COMES_WITH = {"pydantic_core": "pydantic"}  # which pins the one version that fits it
-IMPORTED_AS = {"jsonschema-rs": "jsonschema_rs", "sseclient-py": "sseclient", "typing-extensions": "typing_extensions"}
+IMPORTED_AS = {
+    "jsonschema-rs": "jsonschema_rs",
+    "pyjwt": "jwt",
+    "sseclient-py": "sseclient",
+    "typing-extensions": "typing_extensions",
+}
 
 
 def outside(folder: Path, without: str = "") -> set[str]:

@@ -54,6 +54,9 @@ class BearerToken:
             return False
         return self.headers("", "", deadline) != sent
 
+    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+        """Nothing."""
+
     def close(self) -> None:
         """Nothing."""
 

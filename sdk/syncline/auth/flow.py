@@ -192,8 +192,8 @@ class _Flow:
         server = self.found.server
         client, form = yield from programs.prepare(self.settings, grant, self.found, wanted)
         answer = yield from token_endpoint.request_token(self.settings, server, client, form)
-        if isinstance(answer, TokenAnswer):
-            return self.authorized(client, answer, wanted)
+        if isinstance(answer, TokenAnswer):  # what shows who we are is good for the next token, too
+            return self.authorized(client, replace(answer, refresh_token=None), wanted)
         if answer.passing:
             raise token_endpoint.not_now(server, answer)
         raise token_endpoint.denied(server, answer, CHECK_CLIENT)

@@ -59,6 +59,7 @@ class Credentials:
         obtained_at: When the tokens were obtained, in seconds since the epoch.
         principal: Who this is: the same after a refresh, another one after another login.
         legacy: They were obtained as the 2025-03-26 revision has it, which sends no resource indicator.
+        private_key: The key that the tokens are bound to, in PEM (RFC 9449); None for bearer tokens.
         extra: Members that a later version wrote.
     """
 
@@ -79,6 +80,7 @@ class Credentials:
     obtained_at: float | None = None
     principal: str = ""
     legacy: bool = False
+    private_key: str | None = field(default=None, repr=False)
     extra: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
 
     @property
@@ -217,5 +219,6 @@ _MEMBERS: dict[str, _Check] = {
     "obtained_at": _TIME,
     "principal": _TEXT,
     "legacy": ("true or false", _flag),
+    "private_key": _TEXT_OR_NULL,
 }
 _REQUIRED = ("issuer", "resource", "client_id", "access_token")

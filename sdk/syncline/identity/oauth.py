@@ -39,6 +39,7 @@ class OAuth(Logins):
         visit: Called with a ``Visit`` when a person has to do something with a browser, on the thread of the call, whose clock
             stands still. Returns None if the browser comes back by itself (``syncline.open_browser`` does), or the URL that it
             came back to, where the person brings that along. None: nobody is asked.
+        dpop: Bind tokens to a key that is made for them and kept with them (extension DPoP; RFC 9449). Needs the extra ``jwt``.
         trusted_hosts: Hosts that authorization servers may have although they are on a private network and the server is not.
     """
 
@@ -55,6 +56,7 @@ class OAuth(Logins):
         client_name: str = "syncline",
         device: bool = False,
         visit: Callable[[Visit], str | None] | None = None,
+        dpop: bool = False,
         trusted_hosts: Sequence[str] = (),
     ) -> None:
         if isinstance(scopes, str):
@@ -73,5 +75,6 @@ class OAuth(Logins):
             redirect_port=redirect_port,
             visit=visit,
             trusted=frozenset(trusted_hosts),
+            dpop=dpop,
         )
         super().__init__(wishes, store)

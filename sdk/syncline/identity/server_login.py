@@ -13,16 +13,18 @@ from syncline.auth import challenge as challenges_of
 from syncline.auth import urls
 from syncline.auth.clients import OAuthClient
 from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew, revoke
-from syncline.auth.settings import Budget, Grant, Settings
+from syncline.auth.settings import Browser, Budget, Device, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
 from syncline.auth.urls import Reach
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import NAP, Deadline
 from syncline.concurrency.locks import take
-from syncline.errors import AuthDenied, AuthRequired, ConnectionClosed, RefreshFailed, RequestTimeout
+from syncline.errors import AuthDenied, AuthRequired, ConnectionClosed, DiscoveryFailed, RefreshFailed, RequestTimeout
 
+from .dpop import USE_NONCE, Possession
 from .fetching import Fetcher
 from .running import Hands, Visit
+from .signing import SigningKey
 
 if TYPE_CHECKING:
     from syncline.auth.challenge import Challenge
@@ -31,29 +33,31 @@ if TYPE_CHECKING:
 
     from .tokens import Tokens
 
-_SCHEME = "Bearer "
 #: Seconds for connecting to an authorization server, and for a refresh, which no call's deadline ends.
 CONNECT, REFRESH = 10.0, 60.0
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user of ``OAuth`` said; see there."""
+    """What the user of ``OAuth``, or of a way without a person, said; see there."""
 
     grant: Grant
-    scopes: tuple[str, ...] | None
-    client: OAuthClient | None
-    client_document: str | None
-    client_name: str
-    issuer: str | None
-    redirect_port: int
-    visit: Callable[[Visit], str | None] | None
-    trusted: frozenset[str]
+    scopes: tuple[str, ...] | None = None
+    client: OAuthClient | None = None
+    client_document: str | None = None
+    client_name: str = "syncline"
+    issuer: str | None = None
+    redirect_port: int = 0
+    visit: Callable[[Visit], str | None] | None = None
+    trusted: frozenset[str] = frozenset()
+    kind: str = ""
+    dpop: bool = False
 
     @property
     def stored_as(self) -> str:
-        """Who we are, as the store has it: empty for a client that registers itself."""
-        return self.client.client_id if self.client is not None else self.client_document or ""
+        """Who we are, as the store has it: empty for a client that registers itself, and no URL or client id for a program."""
+        who = self.client.client_id if self.client is not None else self.client_document or ""
+        return f"{self.kind}: {who}" if self.kind else who
 
 
 class ServerLogin:
@@ -65,11 +69,21 @@ class ServerLogin:
         self._tokens = tokens
         self._over = CancelToken()
         self._reached: tuple[Settings, Fetcher] | None = None
+        self._possession: Possession | None = None
 
-    def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
+    def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
         """The token, if there is one; see ``Authorization``. Blocks while it is read or refreshed."""
-        credentials = self._tokens.current(self._exchange, deadline, self._over)
-        return {} if credentials is None else {"Authorization": _SCHEME + credentials.access_token}
+        credentials = self._current(deadline) or self._again(deadline)
+        if credentials is None:
+            return {}
+        if credentials.private_key is not None:
+            return self._possessing(credentials.private_key).headers(verb, url, credentials.access_token)
+        return {"Authorization": f"Bearer {credentials.access_token}"}
+
+    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+        """See ``Authorization``."""
+        if self._possession is not None:
+            self._possession.heard(url, headers)
 
     def refused(
         self, sent: Mapping[str, str], status: int, challenges: Sequence[str], before: int, deadline: Deadline
@@ -78,25 +92,20 @@ class ServerLogin:
 
         Blocks while it is refreshed, and while a person logs in. Raises ``AuthError`` where there is none to be had.
         """
-        challenge = challenges_of.pick(challenges_of.parse(challenges))
+        challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
+        if challenge is not None and challenge.error == USE_NONCE and "DPoP" in sent and self._possession is not None:
+            return self._possession.is_behind(sent["DPoP"])
         if status == 403 and (challenge is None or challenge.error != INSUFFICIENT_SCOPE):
             return False
-        token = sent.get("Authorization", "").removeprefix(_SCHEME) or None
+        token = sent.get("Authorization", "").partition(" ")[2] or None
         rejected = token if status == 401 and not before else None  # one refresh for each message
-        taken: list[bool] = []
+        budget = (before and self._tokens.left(token)) or Budget(refreshes=0)
         try:
-            self._take_turn(deadline, taken)
-            held = self._tokens.current(self._exchange, deadline, self._over, rejected, look=True)
-            if held is not None and held.access_token != token:
-                return True
-            self._log_in(challenge, (before and self._tokens.left(token)) or Budget(refreshes=0), deadline)
+            self._another(token, challenge, budget, deadline, rejected)
             return True
         except AuthRequired as error:
             error.www_authenticate, error.status = next(iter(challenges), None), status
             raise
-        finally:
-            if True in taken:
-                self._tokens.turn.release()
 
     def log_in(self, deadline: Deadline, challenges: Sequence[str] = ()) -> Credentials:
         """Log in, whatever there is, with what the server said if it did. Blocks while a person does; raises ``AuthError``."""
@@ -126,6 +135,43 @@ class ServerLogin:
 
     # Inside
 
+    @property
+    def _schemes(self) -> tuple[str, ...]:
+        return ("dpop", "bearer") if self._wishes.dpop or self._possession is not None else ("bearer",)
+
+    def _current(self, deadline: Deadline, rejected: str | None = None, *, look: bool = False) -> Credentials | None:
+        held = self._tokens.current(self._exchange, deadline, self._over, rejected, look=look)
+        return None if held is not None and self._wishes.dpop and held.private_key is None else held
+
+    def _again(self, deadline: Deadline) -> Credentials | None:
+        """What a program needs nobody for: another token in the place of one that has ended, before the server says so."""
+        if isinstance(self._wishes.grant, (Browser, Device)) or not self._tokens.issuers():
+            return None
+        try:
+            return self._another(None, None, Budget(refreshes=0), deadline)
+        except DiscoveryFailed:  # the server will say more
+            return None
+
+    def _another(
+        self,
+        token: str | None,
+        challenge: Challenge | None,
+        budget: Budget,
+        deadline: Deadline,
+        rejected: str | None = None,
+    ) -> Credentials:
+        """Credentials with another token than this one: those that somebody has got meanwhile, or those of a login."""
+        taken: list[bool] = []
+        try:
+            self._take_turn(deadline, taken)
+            held = self._current(deadline, rejected, look=True)
+            if held is not None and held.access_token != token:
+                return held
+            return self._log_in(challenge, budget, deadline)
+        finally:
+            if True in taken:
+                self._tokens.turn.release()
+
     def _take_turn(self, deadline: Deadline, taken: list[bool]) -> None:
         """Wait until nobody else logs in at the server."""
         while not take(self._tokens.turn, deadline.sooner(NAP), taken):
@@ -134,10 +180,20 @@ class ServerLogin:
             if deadline.expired:
                 raise RequestTimeout("somebody else is logging in, and has not finished in time")
 
+    def _possessing(self, pem: str) -> Possession:
+        """The key that tokens are bound to, with what is known about nonces."""
+        possession = self._possession
+        if possession is None or possession.pem != pem:
+            self._possession = possession = Possession(SigningKey(pem))
+        return possession
+
     def _log_in(self, challenge: Challenge | None, budget: Budget, deadline: Deadline) -> Credentials:
         settings, fetcher = self._reach()
         wishes, tokens = self._wishes, self._tokens
         visit = wishes.visit
+        possession = Possession(SigningKey.generate()) if wishes.dpop else None
+        if possession is not None:
+            settings = replace(settings, prover=possession.prove)
         steps = authorize(
             settings,
             entropy=secrets.token_bytes,
@@ -147,11 +203,13 @@ class ServerLogin:
             interactive=visit is not None,
         )
         hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
-        return tokens.keep(hands.run(steps), self._exchange)
+        return tokens.keep(hands.run(steps), self._exchange, possession.pem if possession else None)
 
     def _exchange(self, credentials: Credentials) -> Credentials:
         """On the thread that refreshes, which no connection owns."""
         settings, _ = self._reach()
+        if credentials.private_key is not None:
+            settings = replace(settings, prover=self._possessing(credentials.private_key).prove)
         fetcher = self._fetcher(settings.reach)
         hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, None, 0, CancelToken(), Deadline(REFRESH))
         steps = renew(

@@ -78,8 +78,8 @@ class Tokens:
         except AuthRequired:
             return None
 
-    def keep(self, authorized: Authorized, exchange: Exchange) -> Credentials:
-        """Keep what a login has brought."""
+    def keep(self, authorized: Authorized, exchange: Exchange, private_key: str | None = None) -> Credentials:
+        """Keep what a login has brought, with the private key that it is bound to."""
         now, token, client = time.time(), authorized.token, authorized.client
         known = client is not None and client.source == "registered"
         credentials = Credentials(
@@ -100,6 +100,7 @@ class Tokens:
             obtained_at=now,
             principal=secrets.token_hex(8),
             legacy=authorized.resource is None,
+            private_key=private_key,
         )
         with self._lock:
             if self._refresher is None or self._refresher.key != credentials.key:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 SESSION_HEADER = "Mcp-Session-Id"
 #: Redirects that one message follows.
 MAX_HOPS = 5
-#: Refusals of one message that somebody is told of: of credentials that are out of date, of those in their place, of ones that
-#: are not enough, and of all that could be had.
+#: Refused credentials of one message that somebody is told of: those that are out of date, those in their place, ones that are
+#: not enough, and all that could be had. Each of them may have been refused for want of a nonce before.
 MAX_REFUSALS = 4
 REFUSED = (401, 403)
 #: Seconds that the DELETE of a session may take.
@@ -176,17 +176,16 @@ class HttpWay:
         url = url or self.url
         body = None if verb == "GET" else message.frame
         hops = refusals = 0
+        tried: set[str | None] = set()
         while True:
-            proof = self._proof(verb, url, deadline)
-            answer = self._open(verb, url, with_proof(headers, proof), body, message, deadline)
+            answer, proof = self._open(verb, url, headers, body, message, deadline)
             status = answer.response.status
-            if (
-                status in REFUSED
-                and refusals < MAX_REFUSALS
-                and self._is_worth_repeating(answer, proof, refusals, deadline)
-            ):
-                refusals += 1
-                continue
+            if status in REFUSED:
+                tried.add(proof.get("Authorization"))
+                others, refusals = len(tried) - 1, refusals + 1
+                told = others < MAX_REFUSALS and refusals <= 2 * MAX_REFUSALS
+                if told and self._is_worth_repeating(answer, proof, others, deadline):
+                    continue
             if status not in REDIRECTS:
                 return answer
             with answer:
@@ -221,13 +220,20 @@ class HttpWay:
 
     def _open(
         self, verb: str, url: str, headers: dict[str, str], body: bytes | None, message: Outgoing, deadline: Deadline
-    ) -> HttpAnswer:
-        """Send one request, once more if a connection that had served before turns out to be dead."""
+    ) -> tuple[HttpAnswer, Mapping[str, str]]:
+        """Send one request, once more if a connection that had served before turns out to be dead.
+
+        Returns what proved who we are, too. A proof may be good for one request only, so the second one has its own.
+        """
         repeatable = message.repeatable or body is None
         while True:
+            proof = self._proof(verb, url, deadline)
             exchange = self.exchanges.begin(deadline, self._connect_timeout, message)
             try:
-                return HttpAnswer(self._http.open(verb, url, headers, body, exchange), exchange, url)
+                response = self._http.open(verb, url, with_proof(headers, proof), body, exchange)
+                if self._authorization is not None:
+                    self._authorization.answered(url, response.headers)
+                return HttpAnswer(response, exchange, url), proof
             except BaseException as error:
                 self.exchanges.end(exchange)
                 if not isinstance(error, HTTP_ERRORS):
