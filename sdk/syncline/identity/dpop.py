@@ -43,13 +43,14 @@ class Possession:
             nonce: What was just asked for there; None for the latest, if there was any.
             token: The access token that goes with it; None at a token endpoint.
         """
-        place = urls.origin(url)
+        target = _target(url)
+        place = urls.origin(target)
         if nonce is not None:
             self._nonces[place] = nonce
         claims: dict[str, object] = {
             "jti": secrets.token_urlsafe(16),
             "htm": method,
-            "htu": re.split("[?#]", url, maxsplit=1)[0],
+            "htu": target,
             "iat": int(time.time()),
         }
         latest = self._nonces.get(place)
@@ -67,7 +68,7 @@ class Possession:
         """Use the nonce of an answer from now on, if it has one (RFC 9449, 8.2)."""
         nonce = headers.get(NONCE)
         if nonce:
-            self._nonces[urls.origin(url)] = nonce
+            self._nonces[urls.origin(_target(url))] = nonce
 
     def is_behind(self, proof: str) -> bool:
         """Whether there is another nonce by now than the one in a proof of ours."""
@@ -77,6 +78,11 @@ class Possession:
 
     def __repr__(self) -> str:
         return f"<Possession {self._key.algorithm}>"
+
+
+def _target(url: str) -> str:
+    """What a proof says about a URL: no query, no fragment (RFC 9449, 4.2)."""
+    return re.split("[?#]", url, maxsplit=1)[0]
 
 
 def _encoded(value: bytes) -> str:
