@@ -175,6 +175,9 @@ class _Anew:
             return True
         return False
 
+    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+        self.login.answered(url, headers)
+
     def close(self) -> None:
         self.login.close()
 

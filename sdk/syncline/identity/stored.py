@@ -76,5 +76,8 @@ class Nobody:
         """No."""
         return False
 
+    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+        """Nothing."""
+
     def close(self) -> None:
         """Nothing."""
