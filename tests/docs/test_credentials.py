@@ -51,6 +51,10 @@ def example(
         urls = [word for word in str(words[0]).split() if "/authorize?" in word]
         typed.extend(someone.paste(syncline.Visit(url, notes.url)) for url in urls)
 
+    def open_window(url: str) -> bool:
+        someone(syncline.Visit(url, NOTES))
+        return True
+
     with example_server() as server, server.http() as url:
         places = {NOTES: notes.url, "https://weather.example/mcp": url}
 
@@ -60,7 +64,7 @@ def example(
 
         for module in (facade, status):
             monkeypatch.setattr(module, "as_server", found)
-        monkeypatch.setattr(webbrowser, "open", lambda url: someone(syncline.Visit(url, NOTES)))
+        monkeypatch.setattr(webbrowser, "open", open_window)
         with syncline.connect(url) as client:
             space: dict[str, object] = {"__name__": "example", "syncline": syncline, "client": client}
             space |= {"print": printed, "input": lambda question: typed.pop()}
