@@ -242,6 +242,21 @@ class TestStoredLogins:
             syncline.connect(server.url, auth=StoredLogins("file"))
         assert {request.path for request in server.requests} == {"/mcp"}
 
+    def test_a_login_elsewhere_costs_no_look_into_the_keyring(
+        self,
+        protected: Protected,
+        someone: Someone,
+        fake_keyring: FakeKeyring,
+        http_server: Callable[..., McpHttpServer],
+    ) -> None:
+        syncline.login(protected().url, visit=someone)
+        before = fake_keyring.calls.total()
+        other = http_server()
+        with syncline.connect(other.url, auth=StoredLogins()) as client:
+            assert client.list_tools()
+        assert fake_keyring.calls.total() == before
+        assert {request.header("Authorization") for request in other.requests} == {None}
+
     def test_the_newest_of_several_clients(self, protected: Protected, someone: Someone) -> None:
         server = protected()
         known(server, "first", "second")

@@ -10,7 +10,6 @@ from syncline.auth.stores.choice import open_store
 from syncline.concurrency.locks import new_lock
 from syncline.errors import CredentialStoreError
 
-from .oauth import OAuth
 from .status import keys_for, stored
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from syncline.auth.stores.choice import Mode
     from syncline.concurrency.deadline import Deadline
     from syncline.config import Authorization, HttpServer
+
+    from .oauth import OAuth
 
 log = logging.getLogger("syncline.auth")
 
@@ -42,6 +43,8 @@ class StoredLogins:
             client = None
         if client is None:
             return Nobody()
+        from .oauth import OAuth
+
         with self._lock:
             if client not in self._by_client:
                 self._by_client[client] = OAuth(client_id=client or None, store=self._store)
