@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -279,6 +280,21 @@ def test_a_refusal_without_a_reason_is_none_of_ours(protected: Protected, someon
     assert len(someone.visits) == 1
 
 
+@pytest.mark.parametrize("lifetime", [20, 0])
+def test_a_token_that_does_not_last(protected: Protected, someone: Someone, lifetime: float) -> None:
+    """And that cannot be refreshed. It is used while it lasts, and one that never does is no reason to ask for ever."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.refresh, issuer.lifetime = False, lifetime
+    with contextlib.ExitStack() as stack:
+        if not lifetime:
+            stack.enter_context(pytest.raises(syncline.AuthDenied, match="does not take the token"))
+        client = stack.enter_context(syncline.connect(server.url, auth=oauth(visit=someone)))
+        for _ in range(3):
+            client.call_tool("echo", {"text": "x"})
+    assert len(someone.visits) == 1
+
+
 # More scopes
 
 
@@ -291,6 +307,19 @@ def test_missing_scopes_are_asked_for_with_those_of_before(protected: Protected,
         assert client.call_tool("echo", {"text": "y"}).text == "y"
     assert [visit["scope"] for visit in issuer.visits] == ["read", "read write"]
     assert issuer.counts["register"] == 1
+
+
+def test_missing_scopes_where_nobody_can_be_asked(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
+    store = MemoryStore()
+    syncline.connect(server.url, auth=oauth(visit=someone, store=store)).close()
+    with syncline.connect(server.url, auth=oauth(store=store)) as client:
+        with pytest.raises(syncline.AuthRequired) as caught:
+            client.call_tool("echo", {"text": "x"})
+        assert caught.value.status == 403
+        assert caught.value.scopes == ["read", "write"]
+        assert 'scope="write"' in (caught.value.www_authenticate or "")
+        client.list_tools()
 
 
 def test_scopes_that_are_never_granted(protected: Protected, someone: Someone) -> None:

@@ -105,6 +105,19 @@ def test_the_total_of_a_call_ends_the_wait_for_a_person(protected: Protected, ab
     assert is_free(absent.visits[0].redirect_uri)
 
 
+def test_close_ends_the_wait_for_a_code(protected: Protected) -> None:
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    shown = threading.Event()
+    auth = oauth(visit=lambda _: shown.set(), store=logged_in(server), device=True)
+    with syncline.connect(server.url, auth=auth) as client:
+        issuer.end_logins()
+        calling = Background(lambda: client.call_tool("echo", {"text": "x"}))
+        assert shown.wait(SOON)
+    with pytest.raises(syncline.ConnectionClosed):
+        calling.result()
+
+
 def test_what_asking_a_person_raises(protected: Protected) -> None:
     """It is raised by the call, and nobody listens any more."""
     server = protected(versions=[MODERN])

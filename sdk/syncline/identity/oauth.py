@@ -61,6 +61,8 @@ class OAuth(Logins):
     ) -> None:
         if isinstance(scopes, str):
             raise ConfigError("scopes is a sequence of scopes, not one text")
+        if not 0 <= redirect_port <= 65_535:
+            raise ConfigError(f"redirect_port is a port, or 0 for any that is free, not {redirect_port}")
         if client_secret is not None and client_id is None:
             raise ConfigError("client_secret needs the client_id that it belongs to")
         grant: Grant = Device() if device else Browser()

@@ -47,7 +47,7 @@ class Tokens:
         self._lock = new_lock()
         self._looked = False
         self._refresher: Refresher | None = None
-        self._brought: Authorized | None = None
+        self._brought: tuple[Budget, Credentials] | None = None
 
     def current(
         self,
@@ -76,7 +76,7 @@ class Tokens:
         try:
             return refresher.credentials(deadline, rejected, over)
         except AuthRequired:
-            return None
+            return self._brought_now(rejected)
 
     def keep(self, authorized: Authorized, exchange: Exchange, private_key: str | None = None) -> Credentials:
         """Keep what a login has brought, with the private key that it is bound to."""
@@ -106,14 +106,14 @@ class Tokens:
             if self._refresher is None or self._refresher.key != credentials.key:
                 self._refresher = Refresher(credentials.key, self._store, exchange)
             refresher = self._refresher
-            self._brought = authorized
+            self._brought = authorized.budget, credentials
         refresher.login(credentials)
         return credentials
 
     def left(self, token: str | None) -> Budget | None:
-        """What the latest login left of its budget, if a token is the one that it brought."""
+        """What the latest login left of its budget, if a token is the one that it brought; or none is, as that has ended."""
         brought = self._brought
-        return brought.budget if brought is not None and brought.token.access_token == token else None
+        return brought[0] if brought is not None and token in (None, brought[1].access_token) else None
 
     def forget_all(self) -> bool:
         """Log out: keep nothing any more; whether there was anything."""
@@ -164,6 +164,13 @@ class Tokens:
                 self._store.delete(key, only=credentials)
 
     # Inside
+
+    def _brought_now(self, rejected: str | None) -> Credentials | None:
+        """What the latest login brought, to its very end, where no refresh brings anything better."""
+        brought = None if self._brought is None else self._brought[1]
+        if brought is None or brought.refresh_token or brought.access_token == rejected:
+            return None
+        return None if brought.expires_within(time.time(), 0) else brought
 
     def _key(self, issuer: str, resource: str | None) -> CredentialKey:
         return CredentialKey(issuer, resource or canonical(self._url), self._client)

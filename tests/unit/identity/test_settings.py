@@ -21,6 +21,8 @@ VISIT = Visit(
         ({"scopes": "read write"}, "a sequence of scopes"),
         ({"client_secret": "planted"}, "needs the client_id"),
         ({"store": "nowhere"}, "store"),
+        ({"redirect_port": 70_000}, "redirect_port"),
+        ({"redirect_port": -1}, "redirect_port"),
     ],
 )
 def test_what_cannot_be_meant(options: dict[str, Any], problem: str) -> None:
