@@ -262,7 +262,14 @@ class Authorization(Protocol):
         ...
 
     def refused(
-        self, sent: Mapping[str, str], status: int, challenges: Sequence[str], before: int, deadline: Deadline
+        self,
+        sent: Mapping[str, str],
+        status: int,
+        challenges: Sequence[str],
+        before: int,
+        deadline: Deadline,
+        *,
+        asking: bool,
     ) -> bool:
         """Whether the request is worth sending again: the server did not take it (401, 403). May block, until the deadline.
 
@@ -272,6 +279,7 @@ class Authorization(Protocol):
             challenges: The values of ``WWW-Authenticate``.
             before: How many other credentials (``Authorization``) were refused for this message already.
             deadline: That of the call.
+            asking: Whether a person may be asked for it. Not for streams that stay open: nobody has just called anything.
         """
         ...
 

@@ -86,6 +86,33 @@ def test_a_stream_that_is_open_holds_no_call_up(protected: Protected, someone: S
     assert len(someone.visits) == 1
 
 
+def test_a_stream_asks_nobody(protected: Protected, someone: Someone) -> None:
+    """4.164: nobody has just called anything, and it does not try for ever; the next call logs in."""
+    server = protected(versions=[LEGACY])
+    (issuer,) = server.authorities
+    refused: list[str] = []
+
+    def listen(exchange: Exchange) -> None:
+        if exchange.request.path.startswith(RESOURCE):
+            server._serve_mcp(exchange)
+            return
+        issuer.end_logins()
+        refused.append(exchange.request.path)
+        server._serve_mcp(exchange)
+
+    def visit(what: syncline.Visit) -> None:
+        asking.append(threading.current_thread())
+        someone(what)
+
+    asking: list[threading.Thread] = []
+    server.arm(listen, 99, http="GET")
+    with syncline.connect(server.url, auth=oauth(visit=visit), on_notification=lambda _: None) as client:
+        issuer.wait_until(lambda: issuer.grants["refresh_token"] == 1)
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert asking == [threading.main_thread()] * 2
+    assert len(refused) < 4
+
+
 def test_two_logins_at_once_want_the_same_port(protected: Protected, someone: Someone) -> None:
     """B156: one of them is enough; and the port is free afterwards, for the next one."""
     server = protected(versions=[MODERN])

@@ -48,6 +48,8 @@ class BearerToken:
         challenges: Sequence[str],  # noqa: ARG002
         before: int,
         deadline: Deadline,
+        *,
+        asking: bool,  # noqa: ARG002
     ) -> bool:
         """Whether another token is there than the one that was refused; see ``Authorization``."""
         if status != 401 or before == MOST or not callable(self._token):

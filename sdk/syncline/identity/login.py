@@ -169,8 +169,10 @@ class _Anew:
         challenges: Sequence[str],
         before: int,
         deadline: Deadline,
+        *,
+        asking: bool,
     ) -> bool:
-        if status == 401 and not before:
+        if status == 401 and not before and asking:
             self.credentials = self.login.log_in(deadline, challenges)
             return True
         return False

@@ -86,7 +86,14 @@ class ServerLogin:
             self._possession.heard(url, headers)
 
     def refused(
-        self, sent: Mapping[str, str], status: int, challenges: Sequence[str], before: int, deadline: Deadline
+        self,
+        sent: Mapping[str, str],
+        status: int,
+        challenges: Sequence[str],
+        before: int,
+        deadline: Deadline,
+        *,
+        asking: bool,
     ) -> bool:
         """Get another token, one with more scopes where those are missing; see ``Authorization``.
 
@@ -101,7 +108,7 @@ class ServerLogin:
         rejected = token if status == 401 and not before else None  # one refresh for each message
         budget = (before and self._tokens.left(token)) or Budget(refreshes=0)
         try:
-            self._another(token, challenge, budget, deadline, rejected)
+            self._another(token, challenge, budget, deadline, rejected, asking=asking)
             return True
         except AuthRequired as error:
             error.www_authenticate, error.status = next(iter(challenges), None), status
@@ -159,6 +166,8 @@ class ServerLogin:
         budget: Budget,
         deadline: Deadline,
         rejected: str | None = None,
+        *,
+        asking: bool = True,
     ) -> Credentials:
         """Credentials with another token than this one: those that somebody has got meanwhile, or those of a login."""
         taken: list[bool] = []
@@ -167,7 +176,7 @@ class ServerLogin:
             held = self._current(deadline, rejected, look=True)
             if held is not None and held.access_token != token:
                 return held
-            return self._log_in(challenge, budget, deadline)
+            return self._log_in(challenge, budget, deadline, asking=asking)
         finally:
             if True in taken:
                 self._tokens.turn.release()
@@ -187,7 +196,9 @@ class ServerLogin:
             self._possession = possession = Possession(SigningKey(pem))
         return possession
 
-    def _log_in(self, challenge: Challenge | None, budget: Budget, deadline: Deadline) -> Credentials:
+    def _log_in(
+        self, challenge: Challenge | None, budget: Budget, deadline: Deadline, *, asking: bool = True
+    ) -> Credentials:
         settings, fetcher = self._reach()
         wishes, tokens = self._wishes, self._tokens
         visit = wishes.visit
@@ -200,7 +211,7 @@ class ServerLogin:
             challenge=challenge,
             known=tokens.issuers(),
             budget=budget,
-            interactive=visit is not None,
+            interactive=asking and visit is not None,
         )
         hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
         return tokens.keep(hands.run(steps), self._exchange, possession.pem if possession else None)

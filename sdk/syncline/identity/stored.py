@@ -75,6 +75,8 @@ class Nobody:
         challenges: Sequence[str],  # noqa: ARG002
         before: int,  # noqa: ARG002
         deadline: Deadline,  # noqa: ARG002
+        *,
+        asking: bool,  # noqa: ARG002
     ) -> bool:
         """No."""
         return False
