@@ -1,0 +1,119 @@
+"""Requests of a flow: as they are, within their limits, and ended from outside."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from syncline.auth.steps import Fetch
+from syncline.auth.urls import Reach
+from syncline.concurrency.deadline import Deadline
+from syncline.errors import ConnectionClosed, DiscoveryFailed, RefreshFailed, RequestTimeout
+from syncline.identity.fetching import Fetcher
+from tests.fixtures.partner import Background
+from tools.fakeserver.scripted import CERTIFICATE, Exchange, ScriptedServer
+
+Scripted = Callable[..., ScriptedServer]
+
+
+def fetcher(**options: Any) -> Fetcher:
+    defaults = {"verify": str(CERTIFICATE), "proxies": {}, "trust_env": False, "connect_timeout": 10.0}
+    return Fetcher(Reach(frozenset({"loopback"})), **{**defaults, **options})
+
+
+def get(url: str, **changes: Any) -> Fetch:
+    return Fetch("GET", url, {"Accept": "application/json"}, **changes)
+
+
+def drip(exchange: Exchange) -> None:
+    """A byte now and then, for ever: no single read takes long."""
+    exchange.head(200, [("Content-Type", "application/json"), ("Content-Length", "100000")])
+    gate = threading.Event()
+    while not exchange.gone():
+        exchange.send(b" ")
+        exchange.server.check()
+        gate.wait(0.02)
+    exchange.close()
+
+
+def test_an_answer(scripted_server: Scripted) -> None:
+    """Names of headers are small; cookies are not kept; nothing is added that would say who we are."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.respond(400, b"{}", "application/json", [("DPoP-Nonce", "n"), ("Set-Cookie", "a=b")])
+
+    server, ours = scripted_server(answer), fetcher()
+    for _ in range(2):
+        fetched = ours.fetch(Fetch("POST", server.url, {"Content-Type": "x/y"}, b"body"), Deadline(20))
+    assert (fetched.status, fetched.body, fetched.headers["dpop-nonce"]) == (400, b"{}", "n")
+    for request in server.requests:
+        assert request.body == b"body"
+        assert request.header("Content-Type") == "x/y"
+        assert request.header("Cookie") is request.header("Authorization") is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b" " * 1001, gzip.compress(b" " * 50_000_000)],
+    ids=["long", "compressed"],
+)
+def test_an_answer_over_the_limit(scripted_server: Scripted, body: bytes) -> None:
+    coding = [("Content-Encoding", "gzip")] if body[:1] == b"\x1f" else []
+    server = scripted_server(lambda exchange: exchange.respond(200, body, "application/json", coding))
+    with pytest.raises(DiscoveryFailed, match=f"no answer from {server.origin}/mcp: the answer has over 1000 bytes"):
+        fetcher().fetch(get(server.url + "?planted=1", limit=1000), Deadline(20))
+
+
+def test_an_answer_that_drips(scripted_server: Scripted) -> None:
+    """The limit is for all of it; what a token endpoint was sent may have been taken, and can be tried later."""
+    server = scripted_server(drip)
+    with pytest.raises(DiscoveryFailed, match="no answer within") as caught:
+        fetcher().fetch(get(server.url, timeout=0.3), Deadline(20))
+    assert caught.value.passing
+    with pytest.raises(RefreshFailed, match="try again later"):
+        fetcher().fetch(Fetch("POST", server.url, {}, b"", timeout=0.3), Deadline(20))
+
+
+def test_the_deadline_of_the_call_comes_first(scripted_server: Scripted) -> None:
+    server = scripted_server(drip)
+    with pytest.raises(RequestTimeout):
+        fetcher().fetch(get(server.url), Deadline(0.3))
+
+
+def test_closing_ends_what_is_under_way_and_what_comes_later(scripted_server: Scripted) -> None:
+    server, ours = scripted_server(lambda exchange: exchange.hold()), fetcher()
+    fetching = Background(lambda: ours.fetch(get(server.url), Deadline(20)))
+    server.wait_until(lambda: bool(server.requests))
+    ours.close()
+    for fetch in (fetching.result, lambda: ours.fetch(get(server.url), Deadline(20))):
+        with pytest.raises(ConnectionClosed):
+            fetch()
+    assert len(server.requests) == 1
+
+
+def test_addresses_are_looked_at_before_anything_connects(scripted_server: Scripted) -> None:
+    """A name that resolves to this machine, for a server that is not on it."""
+    server = scripted_server()
+    ours = Fetcher(Reach(frozenset({"public"})), verify=True, proxies={}, trust_env=False, connect_timeout=10.0)
+    with pytest.raises(DiscoveryFailed, match="nothing is sent there"):
+        ours.fetch(get(server.url), Deadline(20))
+    assert server.connections == 0
+
+
+def test_a_proxy_looks_names_up_by_itself(scripted_server: Scripted) -> None:
+    proxy = scripted_server(lambda exchange: exchange.respond(200, b"{}"))
+    ours = fetcher(proxies={"http": proxy.origin})
+    assert ours.fetch(get("http://nowhere.invalid/x"), Deadline(20)).status == 200
+    assert proxy.requests[0].path == "http://nowhere.invalid/x"
+
+
+def test_certificates_are_checked(scripted_server: Scripted) -> None:
+    server = scripted_server(lambda exchange: exchange.respond(200, b"{}"), tls=True)
+    assert fetcher().fetch(get(server.url), Deadline(20)).status == 200
+    with pytest.raises(DiscoveryFailed, match="certificate"):
+        fetcher(verify=True).fetch(get(server.url), Deadline(20))
+    assert len(server.requests) == 1
