@@ -28,7 +28,14 @@ class Speaker:
         return {"Authorization": self.credentials[0], "DPoP": f"proof-{self.proofs}"}
 
     def refused(
-        self, sent: Mapping[str, str], status: int, challenges: Sequence[str], before: int, deadline: Deadline
+        self,
+        sent: Mapping[str, str],
+        status: int,
+        challenges: Sequence[str],
+        before: int,
+        deadline: Deadline,
+        *,
+        asking: bool,
     ) -> bool:
         self.befores.append(before)
         if len(self.credentials) == 1:
