@@ -323,16 +323,19 @@ def test_missing_scopes_where_nobody_can_be_asked(protected: Protected, someone:
 
 
 def test_scopes_that_are_never_granted(protected: Protected, someone: Someone) -> None:
-    """One step up for each call; the person said what they had to say."""
+    """One step up for each call; and after two of them the person has said what they had to say."""
     server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
     (issuer,) = server.authorities
     issuer.granted = "read"
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
-        with pytest.raises(syncline.AuthDenied, match="ask those who run it") as caught:
-            client.call_tool("echo", {"text": "x"})
-        assert caught.value.error == "insufficient_scope"
-        assert len(someone.visits) == 2
+        for visits in (2, 3, 3):
+            with pytest.raises(syncline.AuthDenied, match="ask those who run it") as caught:
+                client.call_tool("echo", {"text": "x"})
+            assert caught.value.error == "insufficient_scope"
+            assert len(someone.visits) == visits
         client.list_tools()
+        server.needs["echo"] = "read"
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
 
 
 def test_a_login_and_a_step_up_in_one_call(protected: Protected, someone: Someone) -> None:

@@ -13,6 +13,7 @@ from syncline.auth import challenge as challenges_of
 from syncline.auth import urls
 from syncline.auth.clients import OAuthClient
 from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew, revoke
+from syncline.auth.metadata import canonical
 from syncline.auth.settings import Browser, Budget, Device, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
 from syncline.auth.urls import Reach
@@ -196,12 +197,24 @@ class ServerLogin:
             self._possession = possession = Possession(SigningKey(pem))
         return possession
 
+    def _refuse_in_vain(self, missing: Sequence[str]) -> None:
+        """Nobody is asked over and over for scopes that are not granted."""
+        resource = canonical(self._server.url)
+        if missing and not self._tokens.upgrades.may(resource, "", missing):
+            raise AuthDenied(
+                f"the server wants {' '.join(missing)}, which was asked for in vain: ask those who run it",
+                error=INSUFFICIENT_SCOPE,
+            )
+
     def _log_in(
         self, challenge: Challenge | None, budget: Budget, deadline: Deadline, *, asking: bool = True
     ) -> Credentials:
-        settings, fetcher = self._reach()
         wishes, tokens = self._wishes, self._tokens
         visit = wishes.visit
+        stepping_up = challenge is not None and challenge.error == INSUFFICIENT_SCOPE
+        missing = (challenge.scope if challenge is not None and stepping_up else None) or ()
+        self._refuse_in_vain(missing)
+        settings, fetcher = self._reach()
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
         if possession is not None:
             settings = replace(settings, prover=possession.prove)
@@ -214,7 +227,10 @@ class ServerLogin:
             interactive=asking and visit is not None,
         )
         hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
-        return tokens.keep(hands.run(steps), self._exchange, possession.pem if possession else None)
+        credentials = tokens.keep(hands.run(steps), self._exchange, possession.pem if possession else None)
+        if not set(missing) <= set(credentials.scopes):
+            tokens.upgrades.failed(canonical(self._server.url), "", missing)
+        return credentials
 
     def _exchange(self, credentials: Credentials) -> Credentials:
         """On the thread that refreshes, which no connection owns."""

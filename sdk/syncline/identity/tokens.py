@@ -12,6 +12,7 @@ from syncline.auth.clients import OAuthClient
 from syncline.auth.flow import Authorized
 from syncline.auth.metadata import canonical, covers
 from syncline.auth.refreshing import Refresher
+from syncline.auth.scopes import Upgrades
 from syncline.auth.steps import Forget, Kept, Recall
 from syncline.auth.tokens import CredentialKey, Credentials
 from syncline.concurrency.cancel import CancelToken
@@ -37,6 +38,7 @@ class Tokens:
 
     Attributes:
         turn: Held while somebody logs in, so that nobody else has to.
+        upgrades: Which scopes were asked for in vain. Requires the turn.
     """
 
     def __init__(self, url: str, client: str, store: CredentialStore) -> None:
@@ -44,10 +46,12 @@ class Tokens:
         self._client = client
         self._store = store
         self.turn = new_lock()
+        self.upgrades = Upgrades()
         self._lock = new_lock()
         self._looked = False
         self._refresher: Refresher | None = None
         self._brought: tuple[Budget, Credentials] | None = None
+        self._unsent = False
 
     def current(
         self,
@@ -106,14 +110,14 @@ class Tokens:
             if self._refresher is None or self._refresher.key != credentials.key:
                 self._refresher = Refresher(credentials.key, self._store, exchange)
             refresher = self._refresher
-            self._brought = authorized.budget, credentials
+            self._brought, self._unsent = (authorized.budget, credentials), True
         refresher.login(credentials)
         return credentials
 
     def left(self, token: str | None) -> Budget | None:
-        """What the latest login left of its budget, if a token is the one that it brought; or none is, as that has ended."""
+        """What the latest login left of its budget, if a token is the one that it brought."""
         brought = self._brought
-        return brought[0] if brought is not None and token in (None, brought[1].access_token) else None
+        return brought[0] if brought is not None and brought[1].access_token == token else None
 
     def forget_all(self) -> bool:
         """Log out: keep nothing any more; whether there was anything."""
@@ -166,11 +170,12 @@ class Tokens:
     # Inside
 
     def _brought_now(self, rejected: str | None) -> Credentials | None:
-        """What the latest login brought, to its very end, where no refresh brings anything better."""
+        """What the latest login brought, to its very end and at least once, where no refresh brings anything better."""
         brought = None if self._brought is None else self._brought[1]
         if brought is None or brought.refresh_token or brought.access_token == rejected:
             return None
-        return None if brought.expires_within(time.time(), 0) else brought
+        unsent, self._unsent = self._unsent, False
+        return brought if unsent or not brought.expires_within(time.time(), 0) else None
 
     def _key(self, issuer: str, resource: str | None) -> CredentialKey:
         return CredentialKey(issuer, resource or canonical(self._url), self._client)
