@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         issuer: str | None
         client_name: str
         device: bool
+        dpop: bool
         trusted_hosts: Sequence[str]
 
 
@@ -164,7 +165,7 @@ class _Anew:
 
     def refused(
         self,
-        sent: Mapping[str, str],  # noqa: ARG002
+        sent: Mapping[str, str],
         status: int,
         challenges: Sequence[str],
         before: int,
@@ -172,10 +173,12 @@ class _Anew:
         *,
         asking: bool,
     ) -> bool:
-        if status == 401 and not before and asking:
-            self.credentials = self.login.log_in(deadline, challenges)
-            return True
-        return False
+        if status != 401:
+            return False
+        if self.credentials is not None:  # for want of a nonce, or of a token that is taken
+            return self.login.refused(sent, status, challenges, before, deadline, asking=asking)
+        self.credentials = self.login.log_in(deadline, challenges)
+        return True
 
     def answered(self, url: str, headers: Mapping[str, str]) -> None:
         self.login.answered(url, headers)

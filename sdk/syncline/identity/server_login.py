@@ -117,7 +117,7 @@ class ServerLogin:
 
     def log_in(self, deadline: Deadline, challenges: Sequence[str] = ()) -> Credentials:
         """Log in, whatever there is, with what the server said if it did. Blocks while a person does; raises ``AuthError``."""
-        challenge = challenges_of.pick(challenges_of.parse(challenges))
+        challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
         return self._log_in(challenge, Budget(refreshes=0), deadline)
 
     def give_back(self, credentials: Credentials, deadline: Deadline) -> bool:

@@ -165,6 +165,19 @@ def test_a_bearer_token_in_the_answer_is_refused(guard: Guarded) -> None:
         connect(guard, oauth(guard))
 
 
+def test_logging_in_beforehand(guard: Guarded) -> None:
+    """The server is asked whether it takes the new token, with the nonce that it wants."""
+    store = MemoryStore()
+    guard.nonce = guard.token_nonce = "nonce"
+    status = syncline.login(guard.url, visit=guard.agree, client_id="app", store=store, dpop=True)
+    assert status.resource == guard.url
+    assert claims(proofs(guard)[-1])["nonce"] == "nonce"
+    before = len(guard.asked)
+    with connect(guard, oauth(guard, store=store, visit=None)) as client:
+        client.ping()
+    assert len(guard.asked) == before
+
+
 def test_more_scopes_for_a_bound_token(guard: Guarded) -> None:
     with connect(guard, oauth(guard)) as client:
         guard.refusals.append((403, 'DPoP error="insufficient_scope", scope="more"'))
