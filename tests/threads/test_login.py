@@ -16,6 +16,7 @@ from syncline.auth.stores.memory import MemoryStore
 from syncline.identity.login import logout_everywhere
 from syncline.identity.status import auth_statuses
 from syncline.identity.stored import StoredLogins
+from tests.fixtures.guarded import guarded
 from tests.fixtures.keyrings import FakeKeyring
 from tests.fixtures.logins import Anywhere, Someone
 from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
@@ -104,6 +105,17 @@ class TestLogin:
         with pytest.raises(syncline.AuthDenied, match="does not take the token"):
             syncline.login(server.url, visit=someone, store="file")
 
+    @pytest.mark.parametrize("nonce", [None, "nonce-1"])
+    def test_tokens_that_are_bound_to_a_key(self, nonce: str | None) -> None:
+        document = {"dpop_signing_alg_values_supported": ["ES256"]}
+        with guarded(metadata=document, token_type="DPoP", nonce=nonce, token_nonce=nonce) as guard:
+            syncline.login(guard.url, visit=guard.agree, store="file", client_id="ours", dpop=True)
+            logins = len(guard.asked)
+            with syncline.connect(guard.url, auth=StoredLogins("file"), protocol_version="2025-11-25") as client:
+                client.ping()
+            assert len(guard.asked) == logins
+        assert {proof.partition(" ")[0] for proof, _ in guard.proofs} == {"DPoP"}
+
     def test_a_program_is_not_logged_in_at(self) -> None:
         with pytest.raises(syncline.ConfigError, match="from its environment"):
             syncline.login("uvx weather-server")
@@ -135,6 +147,19 @@ class TestStatus:
         assert found is not None
         assert found.client == "second"
         assert [each.client for each in auth_statuses(store="file")] == ["first", "second"]
+
+    def test_what_programs_got_is_nobodys_login(self) -> None:
+        store = MemoryStore()
+        with guarded() as guard:
+            auth = syncline.ClientCredentials("app", "planted", store=store)
+            with syncline.connect(guard.url, auth=auth, protocol_version="2025-11-25"):
+                assert store.keys()
+            assert syncline.auth_status(guard.url, store=store) is None
+            assert auth_statuses(store=store) == []
+            with pytest.raises(syncline.AuthRequired, match="wants credentials"):
+                syncline.connect(guard.url, auth=StoredLogins(store), protocol_version="2025-11-25")
+            assert syncline.logout(guard.url, store=store)
+        assert not store.keys()
 
     def test_which_of_two_stores_it_is(self, protected: Protected, someone: Someone, fake_keyring: FakeKeyring) -> None:
         server = protected()

@@ -13,6 +13,8 @@ from syncline.errors import CredentialStoreError
 
 #: What the written form looks like. Members that this version does not know are kept, so only a change of meaning is a new one.
 VERSION = 1
+#: Between the kind of a program and its client.
+PROGRAM = ": "
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,17 @@ class CredentialKey:
         issuer: The authorization server's issuer identifier, to the byte.
         resource: The resource indicator that is sent (RFC 8707), to the byte.
         client: The client id that was configured, or the URL of the client's metadata document; empty for a client that registers
-            itself, whose id is not known beforehand.
+            itself, whose id is not known beforehand. For a program that is nobody's login, ``kind: client`` (``PROGRAM``).
     """
 
     issuer: str
     resource: str
     client: str = ""
+
+    @property
+    def of_program(self) -> bool:
+        """Whether they were got without a person, and are nobody's login."""
+        return PROGRAM in self.client
 
     @property
     def digest(self) -> str:

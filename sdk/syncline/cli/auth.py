@@ -49,6 +49,9 @@ def login(
             show_default=False,
         ),
     ] = None,
+    dpop: Annotated[
+        bool, typer.Option("--dpop", help="Bind the tokens to a key that is made for them, for servers that want that.")
+    ] = False,
     redirect_port: Annotated[
         int,
         typer.Option(metavar="PORT", help="Where the browser comes back to on this machine; 0 for any port.", min=0),
@@ -75,6 +78,7 @@ def login(
         timeout=options.timeout or 60,
         scopes=scope or None,
         client_id=client_id,
+        dpop=dpop,
         redirect_port=redirect_port,
         store=store,
         device=device,

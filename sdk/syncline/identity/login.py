@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypedDict
 
+from syncline.auth.metadata import covers
 from syncline.auth.stores.choice import open_store
 from syncline.concurrency.deadline import Deadline
 from syncline.config import HttpServer
@@ -18,7 +19,7 @@ from syncline.transport.http_way import HttpWay
 from .oauth import OAuth
 from .running import Visit, open_browser
 from .server_login import CONNECT, ServerLogin
-from .status import AuthStatus, http_server, keys_for, status_of
+from .status import AuthStatus, http_server, status_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -99,7 +100,7 @@ def login(
 
 
 def logout(server: str | HttpServer, *, store: Mode | CredentialStore = "auto", timeout: float | None = LOGOUT) -> bool:
-    """Forget all tokens for a server, and revoke them at the authorization server if it lets us (RFC 7009).
+    """Forget all tokens for a server, those of programs too, and revoke them at the authorization server if it lets us (RFC 7009).
 
     They are forgotten first, so that they are gone here whatever becomes of the rest, which only a warning in the log tells of.
     A refresh that is under way somewhere comes to nothing. Blocks for the store and on the network.
@@ -117,7 +118,8 @@ def logout(server: str | HttpServer, *, store: Mode | CredentialStore = "auto", 
         CredentialStoreError: The tokens cannot be deleted.
     """
     target, opened = http_server(server), open_store(store)
-    found = [_forget(key, target, opened, Deadline(timeout)) for key in keys_for(opened, target.url)]
+    keys = [key for key in list(opened.keys()) if covers(key.resource, target.url)]
+    found = [_forget(key, target, opened, Deadline(timeout)) for key in keys]
     return any(found)
 
 
@@ -168,17 +170,16 @@ class _Anew:
         sent: Mapping[str, str],
         status: int,
         challenges: Sequence[str],
-        before: int,
+        before: int,  # noqa: ARG002
         deadline: Deadline,
         *,
         asking: bool,
     ) -> bool:
-        if status != 401:
-            return False
-        if self.credentials is not None:  # for want of a nonce, or of a token that is taken
-            return self.login.refused(sent, status, challenges, before, deadline, asking=asking)
-        self.credentials = self.login.log_in(deadline, challenges)
-        return True
+        if self.credentials is not None:
+            return self.login.is_behind(sent, challenges)
+        if status == 401 and asking:
+            self.credentials = self.login.log_in(deadline, challenges)
+        return self.credentials is not None
 
     def answered(self, url: str, headers: Mapping[str, str]) -> None:
         self.login.answered(url, headers)

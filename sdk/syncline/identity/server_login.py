@@ -16,6 +16,7 @@ from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, rene
 from syncline.auth.metadata import canonical
 from syncline.auth.settings import Browser, Budget, Device, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
+from syncline.auth.tokens import PROGRAM
 from syncline.auth.urls import Reach
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import NAP, Deadline
@@ -58,7 +59,7 @@ class Wishes:
     def stored_as(self) -> str:
         """Who we are, as the store has it: empty for a client that registers itself, and no URL or client id for a program."""
         who = self.client.client_id if self.client is not None else self.client_document or ""
-        return f"{self.kind}: {who}" if self.kind else who
+        return f"{self.kind}{PROGRAM}{who}" if self.kind else who
 
 
 class ServerLogin:
@@ -101,8 +102,8 @@ class ServerLogin:
         Blocks while it is refreshed, and while a person logs in. Raises ``AuthError`` where there is none to be had.
         """
         challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
-        if challenge is not None and challenge.error == USE_NONCE and "DPoP" in sent and self._possession is not None:
-            return self._possession.is_behind(sent["DPoP"])
+        if self._wants_nonce(sent, challenge):
+            return self.is_behind(sent, challenges)
         if status == 403 and (challenge is None or challenge.error != INSUFFICIENT_SCOPE):
             return False
         token = sent.get("Authorization", "").partition(" ")[2] or None
@@ -119,6 +120,12 @@ class ServerLogin:
         """Log in, whatever there is, with what the server said if it did. Blocks while a person does; raises ``AuthError``."""
         challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
         return self._log_in(challenge, Budget(refreshes=0), deadline)
+
+    def is_behind(self, sent: Mapping[str, str], challenges: Sequence[str]) -> bool:
+        """Whether a request was refused for a nonce that we know by now (RFC 9449, 9)."""
+        challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
+        possession = self._possession
+        return possession is not None and self._wants_nonce(sent, challenge) and possession.is_behind(sent["DPoP"])
 
     def give_back(self, credentials: Credentials, deadline: Deadline) -> bool:
         """Revoke tokens (RFC 7009); whether their authorization server has done it. Blocks until then; raises ``AuthError``."""
@@ -142,6 +149,10 @@ class ServerLogin:
             self._reached[1].close()
 
     # Inside
+
+    def _wants_nonce(self, sent: Mapping[str, str], challenge: Challenge | None) -> bool:
+        wanted = challenge is not None and challenge.error == USE_NONCE
+        return wanted and "DPoP" in sent and self._possession is not None
 
     @property
     def _schemes(self) -> tuple[str, ...]:

@@ -69,9 +69,7 @@ def auth_status(server: str | HttpServer, *, store: Mode | CredentialStore = "au
 def auth_statuses(*, store: Mode | CredentialStore = "auto") -> list[AuthStatus]:
     """All logins that are stored, by resource. Blocks and raises as ``auth_status`` does."""
     opened = open_store(store)
-    found = [
-        status_of(credentials, opened) for key in list(opened.keys()) if (credentials := opened.load(key)) is not None
-    ]
+    found = [status_of(credentials, opened) for key in _logins(opened) if (credentials := opened.load(key)) is not None]
     return sorted(found, key=lambda each: (each.resource, each.issuer, each.client))
 
 
@@ -90,14 +88,19 @@ def status_of(credentials: Credentials, store: CredentialStore) -> AuthStatus:
 
 
 def keys_for(store: CredentialStore, url: str) -> list[CredentialKey]:
-    """What a store may have for a server, whatever the client."""
-    return [key for key in list(store.keys()) if covers(key.resource, url)]
+    """The logins that a store may have for a server, whatever the client."""
+    return [key for key in _logins(store) if covers(key.resource, url)]
 
 
 def stored(store: CredentialStore, url: str) -> Sequence[Credentials]:
-    """What a store has for a server, the newest first."""
+    """The logins that a store has for a server, the newest first."""
     found = [credentials for key in keys_for(store, url) if (credentials := store.load(key)) is not None]
     return sorted(found, key=lambda each: -(each.obtained_at or 0))
+
+
+def _logins(store: CredentialStore) -> list[CredentialKey]:
+    """What people have logged in for, and not what programs have got by themselves."""
+    return [key for key in list(store.keys()) if not key.of_program]
 
 
 def http_server(server: str | HttpServer) -> HttpServer:
