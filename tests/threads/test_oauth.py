@@ -225,6 +225,21 @@ def test_a_token_that_was_refused_is_refreshed(protected: Protected, someone: So
     assert server.catalogue.executions["echo"] == 3
 
 
+def test_a_newer_token_that_is_stored_is_taken(protected: Protected, someone: Someone) -> None:
+    """4.160: another process has refreshed, or logged in again; its token serves, and nothing is asked of anybody."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    store = MemoryStore()
+    with syncline.connect(server.url, auth=oauth(visit=someone, store=store)) as client:
+        for end in (issuer.end_access, issuer.end_logins):
+            end()
+            with syncline.connect(server.url, auth=oauth(visit=someone, store=store)):
+                before, visits = issuer.counts["token"], len(someone.visits)
+                assert client.call_tool("echo", {"text": "x"}).text == "x"
+            assert (issuer.counts["token"], len(someone.visits)) == (before, visits)
+    assert issuer.grants == {"authorization_code": 2, "refresh_token": 2}
+
+
 @pytest.mark.parametrize("end", ["end_access", "end_logins"])
 def test_eight_threads_meet_one_refusal(protected: Protected, someone: Someone, end: str) -> None:
     """One of them gets a token, for all."""

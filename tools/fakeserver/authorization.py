@@ -171,8 +171,10 @@ class AuthorizationServer(ScriptedServer):
     # ------------------------------------------------------------------------------------------------------ endpoints
     def _exchange(self, exchange: Exchange) -> None:
         name, act = self._endpoints.get(exchange.request.path.partition("?")[0], ("other", _not_found))
-        with self._lock:
+        with self._changed:
             self.counts[name] += 1
+            self._changed.notify_all()
+        with self._lock:
             if self._armed.get(name):
                 act = self._armed[name].pop(0)
         act(exchange)
@@ -216,9 +218,11 @@ class AuthorizationServer(ScriptedServer):
 
     def _token(self, exchange: Exchange) -> None:
         form = dict(parse_qsl(exchange.request.body.decode(), strict_parsing=True))
-        with self._lock:
+        with self._changed:
             self.forms.append(form)
             self.grants[form["grant_type"]] += 1
+            self._changed.notify_all()
+        with self._lock:
             status, answer = self._answer(form, exchange.request.header("Authorization"))
         exchange.json(answer, status)
 
