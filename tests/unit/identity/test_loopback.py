@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -33,7 +34,8 @@ def say(loopback: Loopback, request: bytes) -> bytes:
     with connect(loopback) as browser:
         try:
             browser.sendall(request)
-            browser.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):  # it may have been hung up on
+                browser.shutdown(socket.SHUT_WR)
             return b"".join(iter(lambda: browser.recv(65536), b""))
         except ConnectionError:
             return b""
