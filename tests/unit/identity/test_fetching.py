@@ -47,8 +47,8 @@ def test_an_answer(scripted_server: Scripted) -> None:
         exchange.respond(400, b"{}", "application/json", [("DPoP-Nonce", "n"), ("Set-Cookie", "a=b")])
 
     server, ours = scripted_server(answer), fetcher()
-    for _ in range(2):
-        fetched = ours.fetch(Fetch("POST", server.url, {"Content-Type": "x/y"}, b"body"), Deadline(20))
+    post = Fetch("POST", server.url, {"Content-Type": "x/y"}, b"body")
+    _, fetched = (ours.fetch(post, Deadline(20)) for _ in range(2))
     assert (fetched.status, fetched.body, fetched.headers["dpop-nonce"]) == (400, b"{}", "n")
     for request in server.requests:
         assert request.body == b"body"
