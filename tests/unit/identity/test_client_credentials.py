@@ -12,17 +12,21 @@ import syncline
 from syncline.auth.stores.memory import MemoryStore
 from syncline.identity.signing import SigningKey
 from tests.fixtures.guarded import Guarded, guarded
+from tests.fixtures.partner import Background
 
 KEY = SigningKey.generate()
 CLIENT_CREDENTIALS = "client_credentials"
 
 
 @pytest.fixture
-def guard() -> Iterator[Guarded]:
+def guard(caplog: pytest.LogCaptureFixture) -> Iterator[Guarded]:
+    caplog.set_level(1)
     with guarded(
         metadata={"token_endpoint_auth_methods_supported": ["client_secret_basic", "private_key_jwt"]}
     ) as guard:
         yield guard
+    assert "planted" not in caplog.text
+    assert "PRIVATE KEY" not in caplog.text
 
 
 def connect(guard: Guarded, auth: syncline.ClientCredentials) -> syncline.Client:
@@ -81,6 +85,14 @@ def test_one_object_serves_all_connections_with_one_token(guard: Guarded) -> Non
             client.ping()
     assert len(guard.asked) == 1
     assert guard.anonymous == 1
+
+
+def test_threads_that_find_a_token_refused_get_one_between_them(guard: Guarded) -> None:
+    with connect(guard, syncline.ClientCredentials("app", "planted")) as client:
+        guard.valid.clear()
+        for call in [Background(client.ping) for _ in range(8)]:
+            call.result()
+    assert len(guard.asked) == 2
 
 
 def test_another_object_does_not_use_its_token(guard: Guarded) -> None:

@@ -15,9 +15,12 @@ from tests.fixtures.guarded import Guarded, claims, guarded
 
 
 @pytest.fixture
-def guard() -> Iterator[Guarded]:
+def guard(caplog: pytest.LogCaptureFixture) -> Iterator[Guarded]:
+    caplog.set_level(1)
     with guarded(token_type="DPoP", metadata={"dpop_signing_alg_values_supported": ["ES256"]}) as guard:
         yield guard
+    assert "planted" not in caplog.text
+    assert "PRIVATE KEY" not in caplog.text
 
 
 def oauth(guard: Guarded, **options: object) -> syncline.OAuth:

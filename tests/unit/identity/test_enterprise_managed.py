@@ -17,13 +17,16 @@ JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
 @pytest.fixture
-def guard() -> Iterator[Guarded]:
+def guard(caplog: pytest.LogCaptureFixture) -> Iterator[Guarded]:
+    caplog.set_level(1)
     metadata = {
         "grant_types_supported": [JWT_BEARER],
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "private_key_jwt"],
     }
     with guarded(metadata=metadata) as guard:
         yield guard
+    assert "planted" not in caplog.text
+    assert "PRIVATE KEY" not in caplog.text
 
 
 @pytest.fixture

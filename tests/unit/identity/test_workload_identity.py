@@ -13,9 +13,12 @@ JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
 @pytest.fixture
-def guard() -> Iterator[Guarded]:
+def guard(caplog: pytest.LogCaptureFixture) -> Iterator[Guarded]:
+    caplog.set_level(1)
     with guarded(metadata={"grant_types_supported": [JWT_BEARER]}) as guard:
         yield guard
+    assert "planted" not in caplog.text
+    assert "PRIVATE KEY" not in caplog.text
 
 
 def connect(guard: Guarded, auth: syncline.WorkloadIdentity) -> syncline.Client:
