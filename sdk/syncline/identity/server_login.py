@@ -238,7 +238,9 @@ class ServerLogin:
             interactive=asking and visit is not None,
         )
         hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
-        credentials = tokens.keep(hands.run(steps), self._exchange, possession.pem if possession else None)
+        authorized = hands.run(steps)
+        self._possession = possession or self._possession
+        credentials = tokens.keep(authorized, self._exchange, possession.pem if possession else None)
         if not set(missing) <= set(credentials.scopes):
             tokens.upgrades.failed(canonical(self._server.url), "", missing)
         return credentials

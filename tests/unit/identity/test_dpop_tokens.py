@@ -67,6 +67,16 @@ def test_nonces_of_both_are_taken_up(guard: Guarded) -> None:
     assert {token for token, _ in guard.proofs} == {"DPoP planted-token-2"}
 
 
+def test_the_nonce_of_a_login_is_used_for_the_refresh(guard: Guarded) -> None:
+    """DP-4: the latest nonce of each origin is remembered."""
+    guard.token_nonce = "token-nonce"
+    with connect(guard, oauth(guard)) as client:
+        guard.valid.clear()
+        client.ping()
+    assert [asked.form["grant_type"] for asked in guard.asked] == ["authorization_code"] * 2 + ["refresh_token"]
+    assert claims(guard.asked[-1].headers["DPoP"])["nonce"] == "token-nonce"
+
+
 def test_a_nonce_that_comes_with_an_answer_is_used_for_the_next_request(guard: Guarded) -> None:
     """RFC 9449, 8.2: nothing is refused in between."""
     with connect(guard, oauth(guard)) as client:
