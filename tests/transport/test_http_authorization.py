@@ -20,7 +20,7 @@ class Speaker:
     def __init__(self, *credentials: str) -> None:
         self.credentials = list(credentials)
         self.proofs = 0
-        self.befores: list[int] = []
+        self.counts: list[int] = []
         self.heard: list[tuple[str, str | None]] = []
 
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
@@ -37,7 +37,7 @@ class Speaker:
         *,
         asking: bool,
     ) -> bool:
-        self.befores.append(before)
+        self.counts.append(before)
         if len(self.credentials) == 1:
             return False
         del self.credentials[0]
@@ -85,7 +85,7 @@ def test_refusals_of_the_same_credentials_are_one(scripted_server: Serve) -> Non
     speaker = Speaker("t1", "t1", "t2", "t3")
     with reach(server.url, authorization=speaker) as peer:
         assert peer.send(1)["id"] == 1
-    assert speaker.befores == [0, 0, 1]
+    assert speaker.counts == [0, 0, 1]
 
 
 @pytest.mark.parametrize(("credentials", "requests"), [([f"t{turn}" for turn in range(20)], 5), (["t"] * 20, 9)])
