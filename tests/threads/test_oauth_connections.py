@@ -143,6 +143,7 @@ def test_a_manager_says_that_somebody_has_to_log_in(protected: Protected, manage
     )
     assert servers.call_tool("mcp__other__a").text == "a"
     assert not servers.wait_ready("ours")
+    assert not servers.wait_ready("theirs")
     found = servers.status()
     assert found["ours"].reason == found["theirs"].reason == "authentication required"
     assert f"ours wants somebody to log in: syncline auth login {ours.url}" in str(found["ours"].text)
