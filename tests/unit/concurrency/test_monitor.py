@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -48,12 +49,13 @@ def test_interrupts_at_any_moment_leave_it_free() -> None:
         raise Interrupted
 
     def use(monitor: Monitor, seconds: float) -> None:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds, 5)
         while True:
             with monitor:
                 pass
 
     before = signal.signal(signal.SIGALRM, interrupt)
+    gc.disable()  # what is raised in a callback of the collector is lost, and there are some
     try:
         for turn in range(500):
             monitor = Monitor()
@@ -61,5 +63,6 @@ def test_interrupts_at_any_moment_leave_it_free() -> None:
                 use(monitor, 0.0001 + (turn % 50) / 1_000_000)
             assert not monitor._changed.lock.locked()
     finally:
+        gc.enable()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
