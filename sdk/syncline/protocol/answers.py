@@ -115,7 +115,7 @@ def _is_expiry(status: int, error: RpcError | None, body: bytes) -> bool:
 
 def _rpc_error(body: bytes) -> RpcError | None:
     """The body decides whatever its media type: frameworks like to label such bodies as plain text."""
-    message = decode(body).messages[0]
+    message = decode(body)[-1]
     return message.error if isinstance(message, Answer) else None
 
 

@@ -6,6 +6,8 @@ of what one read brought is three times as fast.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from syncline.errors import InvalidMessage
 
 #: Bytes of the line with a chunk's size.
@@ -23,42 +25,37 @@ class ChunkDecoder:
 
     def __init__(self) -> None:
         self.ended = False
-        self._left = 0
-        self._skip = 0
-        self._rest = b""
+        self._due = 0  # bytes of a chunk and its line end that are still to come
+        self._rest = b""  # a line with a size, cut
 
     def feed(self, data: bytes) -> bytes:
         """The content in some more bytes. Raises ``InvalidMessage`` for what is not chunked."""
+        if self.ended:
+            return b""
         if self._rest:
             data = self._rest + data
             self._rest = b""
-        parts = []
-        position, size = 0, len(data)
-        while position < size and not self.ended:
-            if self._left:
-                part = data[position : position + self._left]
-                parts.append(part)
-                position += len(part)
-                self._left -= len(part)
-                continue
-            if self._skip:
-                step = min(self._skip, size - position)
-                position += step
-                self._skip -= step
-                continue
-            end = data.find(_CRLF, position)
-            if end < 0:
+        parts = [data[: max(self._due - len(_CRLF), 0)]] if self._due else []
+        position, size = self._due, len(data)
+        while position < size:
+            start = data.find(_CRLF, position) + len(_CRLF)
+            if start < len(_CRLF):
                 self._rest = data[position:]
                 if len(self._rest) > SIZE_LINE:
                     raise InvalidMessage("a chunk of the body has no size", raw=self._rest[:100])
+                position = size
                 break
-            self._left = _size(data[position:end])
-            self._skip = len(_CRLF)
-            self.ended = self._left == 0
-            position = end + len(_CRLF)
+            length = _size(data[position : start - len(_CRLF)])
+            if length == 0:
+                self.ended = True
+                break
+            parts.append(data[start : start + length])
+            position = start + length + len(_CRLF)
+        self._due = position - size
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+@lru_cache(maxsize=256)  # events of one kind have the same size
 def _size(line: bytes) -> int:
     digits = line.partition(b";")[0].strip(b" \t")
     if not digits or not _HEX.issuperset(digits) or len(digits) > 16:

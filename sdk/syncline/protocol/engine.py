@@ -1,4 +1,4 @@
-"""The pending table and what happens to each received message. Called under the connection's lock; never blocks.
+"""The pending table and what happens to each received message. Never blocks. Called under the connection's lock, but ``notice``.
 
 The table is the truth: whoever takes a call out of it owns the outcome of that call. The driver takes one out when its
 caller gives up; the engine takes one out when the answer comes. Nobody else can then end that call a second time.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
 from syncline.errors import InvalidMessage, LocalProtocolError, server_error
 
-from .events import Notification, Progress, Reply, ServerRequest, Tolerated, Withdrawn
-from .jsonrpc import Answer, Decoded, Malformed, Request
+from .events import Event, Notification, Progress, Reply, ServerRequest, Tolerated, Withdrawn
+from .jsonrpc import Answer, Malformed, Message
 from .revisions import META, Revision
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ Owner = TypeVar("Owner")
 
 #: The key in ``_meta`` that says which stream a notification belongs to.
 SUBSCRIPTION_ID = META + "subscriptionId"
+#: Notifications that may change what is known of a call.
+OF_CALLS = frozenset({"notifications/progress", "notifications/cancelled"})
 #: Ids of calls that were given up, kept to tell a late answer (normal) from an answer to nothing (a fault).
 REMEMBERED = 256
 
@@ -47,7 +49,7 @@ class Call(Generic[Owner]):
 
 
 #: An event, with the call that it concerns where it concerns one.
-Happening = tuple[Reply | Progress | Notification | ServerRequest | Withdrawn | Tolerated, Union["Call[Owner]", None]]
+Happening = tuple[Event, Union["Call[Owner]", None]]
 
 
 class Engine(Generic[Owner]):
@@ -83,27 +85,43 @@ class Engine(Generic[Owner]):
         self._abandoned.extend(call.id for call in calls)
         return calls
 
-    def receive(self, decoded: Decoded, origin: int | None = None, status: int | None = None) -> list[Happening[Owner]]:
-        """What a received JSON text means.
+    def receive(self, message: Message, origin: int | None = None, status: int | None = None) -> Happening[Owner] | None:
+        """What a received message means; None for nothing that concerns anybody any more.
 
-        ``origin`` is the id of the call whose own HTTP answer carried the text; such an answer can end no other call.
-        ``status`` is given where the text is the whole of that answer: then a text which is no message ends the call.
+        ``origin`` is the id of the call whose own HTTP answer carried it; such an answer can end no other call.
+        ``status`` is given where it is the whole of that answer: then a text which is no message ends the call.
         """
-        happenings: list[Happening[Owner]] = [(Tolerated(note, "message", ""), None) for note in decoded.notes]
-        if decoded.batch and self.revision is not None and not self.revision.batches:
-            happenings.append((Tolerated("batch", "message", f"{len(decoded.messages)} messages in an array"), None))
-        for message in decoded.messages:
-            if isinstance(message, Answer):
-                happening = self._answer(message, origin, status)
-            elif isinstance(message, Malformed):
-                happening = self._malformed(message, origin, sole=status is not None)
-            elif isinstance(message, Request):
-                happening = self._request(message)
-            else:
-                happening = self._notification(message.method, message.params, origin)
-            if happening is not None:
-                happenings.append(happening)
-        return happenings
+        if isinstance(message, Answer):
+            return self._answer(message, origin, status)
+        if isinstance(message, Malformed):
+            return self._malformed(message, origin, sole=status is not None)
+        if isinstance(message, ServerRequest):
+            stateless = self.revision is not None and self.revision.era == "stateless"
+            return (Tolerated("server-request", message.method, message.params) if stateless else message), None
+        if isinstance(message, Tolerated):
+            expected = message.code == "batch" and (self.revision is None or self.revision.batches)
+            return None if expected else (message, None)
+        if message.method == "notifications/progress":
+            return self._progress(message.params)
+        if message.method == "notifications/cancelled":
+            return self._cancelled(message)
+        return self.notice(message, origin)
+
+    def notice(self, notification: Notification, origin: int | None) -> Happening[Owner] | None:
+        """What a notification that is not in ``OF_CALLS`` means.
+
+        It looks at the table once and changes nothing, so it needs no lock: all streams of a connection would share it.
+        """
+        meta = notification.params.get("_meta")
+        named = meta.get(SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+        if named is None:
+            return notification, self._stream(origin)
+        key = _our_id(named)
+        call = self._stream(key) if origin in (None, key) else None
+        if call is not None:
+            return notification, call
+        finished = key is not None and key <= self._last_id
+        return None if finished else (Tolerated("foreign-subscription", notification.method, named), None)
 
     def _answer(self, answer: Answer, origin: int | None, status: int | None) -> Happening[Owner] | None:
         key, tolerated = _our_id(answer.id), "id-as-string" if isinstance(answer.id, str) else None
@@ -127,46 +145,20 @@ class Engine(Generic[Owner]):
             return Tolerated("not-a-message", message.reason, message.raw), None
         return Reply(error=InvalidMessage(message.reason, raw=message.raw)), call
 
-    def _request(self, request: Request) -> Happening[Owner]:
-        if self.revision is not None and self.revision.era == "stateless":
-            return Tolerated("server-request", request.method, request.params), None
-        params = request.params if isinstance(request.params, dict) else {}
-        return ServerRequest(request.id, request.method, params), None
-
-    def _notification(self, method: str, params: object, origin: int | None) -> Happening[Owner] | None:
-        if not isinstance(params, dict):
-            if params is not None:
-                return Tolerated("notification-params", method, params), None
-            params = {}
-        if method == "notifications/progress":
-            return self._progress(params)
-        if method == "notifications/cancelled":
-            return self._cancelled(params)
-        meta = params.get("_meta")
-        named = meta.get(SUBSCRIPTION_ID) if isinstance(meta, dict) else None
-        if named is None:
-            return Notification(method, params), self._stream(origin)
-        key = _our_id(named)
-        call = self._stream(key) if origin in (None, key) else None
-        if call is not None:
-            return Notification(method, params), call
-        finished = key is not None and key <= self._last_id
-        return None if finished else (Tolerated("foreign-subscription", method, named), None)
-
     def _stream(self, key: int | None) -> Call[Owner] | None:
         call = self.pending.get(key) if key is not None else None
         return call if call is not None and call.stream else None
 
-    def _cancelled(self, params: dict[str, object]) -> Happening[Owner] | None:
+    def _cancelled(self, notification: Notification) -> Happening[Owner] | None:
         """In the handshake era a server cancels what it asked itself; in the stateless one only a stream of ours (CAN-4)."""
-        named = params.get("requestId")
+        named = notification.params.get("requestId")
         if self.revision is None or self.revision.era == "handshake":
-            return Withdrawn(named, Notification("notifications/cancelled", params)), None
+            return Withdrawn(named, notification), None
         key = _our_id(named)
         call = self.pending.get(key) if key is not None else None
         if call is None or not call.stream:
             finished = call is None and key is not None and key <= self._last_id
-            return None if finished else (Tolerated("server-cancels", f"id {named!r}", params), None)
+            return None if finished else (Tolerated("server-cancels", f"id {named!r}", notification.params), None)
         del self.pending[call.id]
         return Reply({}), call
 

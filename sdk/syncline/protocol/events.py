@@ -1,15 +1,15 @@
-"""What the engine tells its driver."""
+"""What the engine tells its driver; some of it is what the server sent."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from syncline.errors import SynclineError
 
 
 class Notification(NamedTuple):
-    """A notification from the server.
+    """A message from the server that gets no answer.
 
     Attributes:
         method: For example ``notifications/tools/list_changed``.
@@ -31,7 +31,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class ServerRequest:
-    """The server asks something and waits for our answer."""
+    """The server asks something and waits for our answer, which names the ``id``; ``params`` are empty if they are no object."""
 
     id: int | str
     method: str
@@ -62,3 +62,6 @@ class Tolerated:
     code: str
     place: str
     raw: object
+
+
+Event: TypeAlias = "Reply | Progress | Notification | ServerRequest | Withdrawn | Tolerated"

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from syncline.errors import LocalProtocolError
+
+from .events import Notification, ServerRequest, Tolerated
 
 #: Levels of nesting that arguments may have. Decoding has about the same limit, fixed in pydantic-core.
 MAX_DEPTH = 200
@@ -30,23 +32,6 @@ class RpcError:
     code: int
     message: str
     data: object = None
-
-
-@dataclass(slots=True)
-class Request:
-    """A call of the other side; it waits for an answer with this ``id``."""
-
-    id: int | str
-    method: str
-    params: dict[str, object] | list[object] | None = None
-
-
-@dataclass(slots=True)
-class Notification:
-    """A message that gets no answer."""
-
-    method: str
-    params: dict[str, object] | list[object] | None = None
 
 
 @dataclass(slots=True)
@@ -73,44 +58,32 @@ class Malformed:
     id: int | str | None = None
 
 
-Message: TypeAlias = "Request | Notification | Answer | Malformed"
+#: What is tolerated comes as a message of its own.
+Message: TypeAlias = "ServerRequest | Notification | Answer | Malformed | Tolerated"
 
 
-class Decoded(NamedTuple):
-    """What one JSON text held.
+def decode(data: bytes) -> list[Message]:
+    """What was tolerated in one JSON text, then its messages in order. Never raises; never without a message.
 
-    Attributes:
-        messages: Its messages in order; never empty.
-        batch: They came as an array (only 2025-03-26 allows that).
-        notes: Faults that were forgiven, as codes of findings.
+    Tolerated are a leading byte order mark (``bom``), a null ``error`` beside a result or the reverse (``null-member``), an
+    error without a message (``error-message``), parameters of a notification in an array (``notification-params``, in the
+    place of the notification), and messages in an array (``batch``; only 2025-03-26 allows that).
     """
-
-    messages: list[Message]
-    batch: bool
-    notes: list[str]
-
-
-def decode(data: bytes) -> Decoded:
-    """Decode one JSON text. Never raises.
-
-    Forgiven with a note: a leading byte order mark (``bom``), a null ``error`` beside a result or the reverse
-    (``null-member``), an error without a message (``error-message``).
-    """
-    notes: list[str] = []
-    if data.startswith(_BOM):
-        data = data[len(_BOM) :]
-        notes.append("bom")
+    marked = data.startswith(_BOM)
     try:
-        value = from_json(data, allow_inf_nan=False, cache_strings="keys")
+        value = from_json(data[len(_BOM) :] if marked else data, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
-        return Decoded([Malformed(f"not JSON: {error}", data[:KEPT])], False, notes)
+        return [Malformed(f"not JSON: {error}", data[:KEPT])]
+    tolerated: list[Message] = [Tolerated("bom", "message", "")] if marked else []
     if type(value) is list:
-        messages = [_message(item, notes) for item in value] or [Malformed("an empty batch", value)]
-        return Decoded(messages, True, notes)
-    return Decoded([_message(value, notes)], False, notes)
+        tolerated.append(Tolerated("batch", "message", f"{len(value)} messages in an array"))
+        messages = [_message(item, tolerated) for item in value] or [Malformed("an empty batch", value)]
+    else:
+        messages = [_message(value, tolerated)]
+    return tolerated + messages if tolerated else messages
 
 
-def _message(value: object, notes: list[str]) -> Message:
+def _message(value: object, tolerated: list[Message]) -> Message:
     if type(value) is not dict:
         return Malformed("not a JSON object", value)
     if value.get("jsonrpc") != "2.0":
@@ -121,9 +94,9 @@ def _message(value: object, notes: list[str]) -> Message:
     if result is not None and error is not None:
         return Malformed("both a result and an error", value, _id(value))
     if "result" in value and "error" in value:
-        notes.append("null-member")
+        tolerated.append(Tolerated("null-member", "message", ""))
     if error is not None:
-        return _failure(value, error, notes)
+        return _failure(value, error, tolerated)
     if type(result) is not dict:
         return Malformed("no result that is an object, and no error", value, _id(value))
     answered = value.get("id")
@@ -132,7 +105,7 @@ def _message(value: object, notes: list[str]) -> Message:
     return Answer(answered, result, None)
 
 
-def _failure(value: dict[str, object], error: object, notes: list[str]) -> Answer | Malformed:
+def _failure(value: dict[str, object], error: object, tolerated: list[Message]) -> Answer | Malformed:
     answered = _id(value)
     if answered is None and value.get("id") is not None:
         return Malformed("the id is neither an integer nor a string", value)
@@ -141,24 +114,28 @@ def _failure(value: dict[str, object], error: object, notes: list[str]) -> Answe
     message = error.get("message")
     if type(message) is not str:
         message = ""
-        notes.append("error-message")
+        tolerated.append(Tolerated("error-message", "message", ""))
     return Answer(answered, None, RpcError(error["code"], message, error.get("data")))
 
 
-def _call(value: dict[str, object]) -> Request | Notification | Malformed:
+def _call(value: dict[str, object]) -> ServerRequest | Notification | Malformed | Tolerated:
     method, params = value["method"], value.get("params")
     if type(method) is not str:
         return Malformed("the method is not a string", value)
     if "result" in value or "error" in value:
         return Malformed("both a call and an answer", value)
-    if params is not None and type(params) is not dict and type(params) is not list:
+    if params is None:
+        params = {}
+    elif type(params) is not dict and type(params) is not list:
         return Malformed("the params are neither an object nor an array", value)
     if "id" not in value:
-        return Notification(method, params)
+        if type(params) is dict:
+            return Notification(method, params)
+        return Tolerated("notification-params", method, params)
     asked = _id(value)
     if asked is None:
         return Malformed("the id is neither an integer nor a string", value)
-    return Request(asked, method, params)
+    return ServerRequest(asked, method, params if type(params) is dict else {})
 
 
 def _id(value: dict[str, object]) -> int | str | None:

@@ -22,6 +22,11 @@ KEPT = 8192
 MAX_COPIED = 1 << 32
 
 _BOM = b"\xef\xbb\xbf"
+#: The longest text to look for runs in, in bytes: the search for one long block is quicker.
+_RUN = 1 << 18
+_COMMONEST = re.compile(
+    rb"(?:\A|(?<=\n\n))(id:[^\n\0]*\n)?(?:event: ?([^\n]*)\n)?(id:[^\n\0]*\n)?data: ?([^\n]*)\n\n"
+)
 _COMMON = re.compile(rb"(?:event: ?([^\n]*)\n|id: ?([^\n\0]*)\n)*data: ?")
 #: Lines that count as if they were not there: ids with NUL, retries that are not all digits.
 _VOID = re.compile(rb"^(?:id:[^\n]*\0[^\n]*|retry(?!: ?[0-9]+$)[^\n]*)$", re.MULTILINE)
@@ -81,29 +86,25 @@ class SseParser:
         """
         events: list[SseEvent] = []
         if self.failure is None:
-            for block in self._blocks(data):
-                if self._limit is not None and len(block) > self._limit:
-                    self._fail(block, f"an event of over {self._limit} bytes")
-                elif (event := self._event(block)) is not None:
-                    events.append(event)
-                if self.failure is not None:
-                    break
+            text = self._complete(data)
+            if text and not self._take_run(text, events):
+                self._take_blocks(text, events)
             self._check_pending()
         if self.failure is not None and not events:
             raise self.failure
         return events
 
-    def _blocks(self, data: bytes) -> list[bytes]:
-        """Take in bytes; the blocks that are complete now, with LF as the only line end and none around them."""
+    def _complete(self, data: bytes) -> bytes:
+        """Take in bytes; the text that is complete now: whole blocks, with LF as the only line end, and their blank lines."""
         if self._start is not None:
             data = self._start + data
             if len(data) < len(_BOM) and _BOM.startswith(data):
                 self._start = data
-                return []
+                return b""
             self._start = None
             data = data.removeprefix(_BOM)
         if not data:
-            return []
+            return b""
         if self._after_cr and data.startswith(b"\n"):
             data = data[1:]
         self._after_cr = data.endswith(b"\r")
@@ -112,14 +113,42 @@ class SseParser:
         if data.startswith(b"\n") and self._parts and self._parts[-1].endswith(b"\n"):
             self._parts[-1] = self._parts[-1][:-1]
             data = b"\n" + data
-        *blocks, rest = data.split(b"\n\n")
-        if blocks:
-            blocks[0] = b"".join([*self._parts, blocks[0]])
+        end = data.rfind(b"\n\n") + 2
+        text, rest = (b"", data) if end < 2 else (data[:end], data[end:])
+        if text:
+            text = b"".join([*self._parts, text])
             self._parts, self._size = [], 0
         if rest:
             self._parts.append(rest)
             self._size += len(rest)
-        return [block.lstrip(b"\n") for block in blocks]
+        return text
+
+    def _take_run(self, text: bytes, events: list[SseEvent]) -> bool:
+        """Add the events of a text in which each block is one of the commonest; False for any other."""
+        if len(text) > (_RUN if self._limit is None else min(_RUN, self._limit)):
+            return False
+        found = _COMMONEST.findall(_utf8(text))
+        if len(found) != text.count(b"\n\n"):
+            return False
+        for before, name, after, data in found:
+            ident = after or before
+            own_id = None
+            if ident:
+                self.last_event_id = own_id = ident[3:-1].removeprefix(b" ").decode()
+            events.append(SseEvent(name.decode() if name else "message", data, own_id))
+        return True
+
+    def _take_blocks(self, text: bytes, events: list[SseEvent]) -> None:
+        """Add the events of any text, up to the first that is too large."""
+        *blocks, _ = text.split(b"\n\n")
+        for block in blocks:
+            block = block.lstrip(b"\n")
+            if self._limit is not None and len(block) > self._limit:
+                self._fail(block, f"an event of over {self._limit} bytes")
+            elif (event := self._event(block)) is not None:
+                events.append(event)
+            if self.failure is not None:
+                break
 
     def _check_pending(self) -> None:
         if self._limit is not None and self._size > self._limit:

@@ -21,7 +21,7 @@ from syncline.errors import (
 )
 from syncline.findings import Findings
 from syncline.protocol import headers, jsonrpc
-from syncline.protocol.engine import Call, Engine
+from syncline.protocol.engine import OF_CALLS, Call, Engine, Happening
 from syncline.protocol.events import Notification, Progress, Reply, ServerRequest, Withdrawn
 from syncline.protocol.revisions import REPEATABLE, Identity, Revision, envelope
 from syncline.protocol.states import State, Step, advance
@@ -290,31 +290,40 @@ class Connection:
         """See ``transport.base.Sink``."""
         if self._trace is not None:
             self._trace("received", self.name, data)
-        decoded = jsonrpc.decode(data)
         own = origin.id if origin is not None and isinstance(origin.id, int) else None
-        with self.lock:
-            happenings = self.engine.receive(decoded, own, status)
         answered = False
-        for event, call in happenings:
-            if isinstance(event, Reply):
-                assert call is not None
-                answered = answered or call.id == own
-                call.owner.reply(event)
-            elif isinstance(event, Progress):
-                assert call is not None
-                answered = call.owner.progress(event, call.id == own) or answered
-            elif isinstance(event, Notification):
-                if call is not None:
-                    call.owner.notice(event)
-                self._on_notification(event)
-            elif isinstance(event, ServerRequest):
-                self._dispatcher.take(event, self._waiting(own))
-            elif isinstance(event, Withdrawn):
-                if not self._dispatcher.cancelled(event.id):
-                    self._on_notification(event.notification)
+        for message in jsonrpc.decode(data):
+            if isinstance(message, Notification) and message.method not in OF_CALLS:
+                happening = self.engine.notice(message, own)
             else:
-                self.finding(event.code, event.place, event.raw)
+                with self.lock:
+                    happening = self.engine.receive(message, own, status)
+            if happening is not None and self._deliver(happening, own):
+                answered = True
         return answered
+
+    def _deliver(self, happening: Happening[Owner], own: int | None) -> bool:
+        """Hand on what has happened; whether that answered the call ``own``, or ended its wait."""
+        event, call = happening
+        if isinstance(event, Notification):
+            if call is not None:
+                call.owner.notice(event)
+            self._on_notification(event)
+        elif isinstance(event, Reply):
+            assert call is not None
+            call.owner.reply(event)
+            return call.id == own
+        elif isinstance(event, Progress):
+            assert call is not None
+            return call.owner.progress(event, call.id == own)
+        elif isinstance(event, ServerRequest):
+            self._dispatcher.take(event, self._waiting(own))
+        elif isinstance(event, Withdrawn):
+            if not self._dispatcher.cancelled(event.id):
+                self._on_notification(event.notification)
+        else:
+            self.finding(event.code, event.place, event.raw)
+        return False
 
     def finding(self, code: str, place: str, raw: object) -> None:
         """See ``transport.base.Sink``."""

@@ -167,7 +167,7 @@ class Standing:
 
     def _told(self, notification: Notification) -> None:
         uri = notification.params.get("uri") if notification.method == UPDATED else None
-        if not isinstance(uri, str) or self._wanted.ours(uri, self._session.resources()):
+        if not isinstance(uri, str) or self._wanted.ours(uri, self._session.resources):
             self._changes.told(notification)
 
     def _unsubscribe(self, uri: str) -> None:

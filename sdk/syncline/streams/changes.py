@@ -58,6 +58,8 @@ class Changes:
         self._lock = new_lock()  # where changes go
         self._taking = False
         self._source: Listening | Standing = (Listening if _stateless(session) else Standing)(session, wanted, self)
+        #: Whether the calling thread does nothing but read this stream, and may be held up.
+        self.own_thread = self._source.own_thread
         self.accepted: Mapping[str, object] = wanted.filter()
         self.last_error: SynclineError | None = None
         self.state: Literal["starting", "active", "reconnecting", "terminated", "closed"] = "starting"
@@ -189,21 +191,17 @@ class Changes:
         return self._wanted.resources
 
     def _hand_on(self, change: Change) -> None:
-        with self._lock:
-            put = self._put
-            if put is None:
-                self._waiting.put(change)
-        if put is not None:
-            put(change)  # may run what the user handles it with
+        if self._put is None:
+            with self._lock:
+                if self._put is None:
+                    self._waiting.put(change)
+                    return
+        self._put(change)  # may run what the user handles it with
 
     @property
     def name(self) -> str:
         """The server's."""
         return self._session.name
-
-    def own_thread(self) -> bool:
-        """Whether this is a thread that does nothing but read this stream, and may be held up."""
-        return self._source.own_thread()
 
     @property
     def over(self) -> CancelToken:

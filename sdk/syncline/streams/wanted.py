@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -68,14 +68,14 @@ class Wanted:
         wanted = {"tools_changed": self.tools, "prompts_changed": self.prompts}.get(kind, self.resource_list)
         return Change(kind) if wanted else None
 
-    def ours(self, uri: str, others: Collection[str]) -> bool:
-        """Whether news of a resource are for us and not for ``others``, where all subscriptions share one stream.
+    def ours(self, uri: str, others: Callable[[], Collection[str]]) -> bool:
+        """Whether news of a resource are for us and not for ``others()``, where all subscriptions share one stream.
 
         A server may name a resource below the one that was subscribed to; one that nobody can place is for everybody.
         """
         if uri.startswith(self.resources):
             return True
-        return not any(uri.startswith(other) for other in others)
+        return not any(uri.startswith(other) for other in others())
 
 
 def wanted(tools: bool, prompts: bool, resource_list: bool, resources: Sequence[str]) -> Wanted:

@@ -273,9 +273,9 @@ class HttpTransport:
 
     def _take_json(self, message: Outgoing, body: bytes, status: int) -> None:
         if not self._sink.received(body, message, status):
-            first = decode(body).messages[0]
-            if isinstance(first, Malformed):
-                raise InvalidMessage(f"the answer is not a JSON-RPC message: {first.reason}", raw=first.raw)
+            last = decode(body)[-1]
+            if isinstance(last, Malformed):
+                raise InvalidMessage(f"the answer is not a JSON-RPC message: {last.reason}", raw=last.raw)
             raise UnexpectedMessage("the answer belongs to another request")
 
     def _take_stream(self, message: Outgoing, answer: HttpAnswer) -> _Cut | None:

@@ -24,7 +24,8 @@ def engine(revision: str | None = "2025-11-25", limit: int = 10) -> Engine[str]:
 
 def feed(on: Engine[str], message: object, origin: int | None = None, status: int | None = None) -> list[Any]:
     data = message if isinstance(message, bytes) else json.dumps(message).encode()
-    return on.receive(decode(data), origin, status)
+    happenings = [on.receive(received, origin, status) for received in decode(data)]
+    return [happening for happening in happenings if happening is not None]
 
 
 def answer(ident: object, **members: object) -> dict[str, object]:

@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncline.errors import LocalProtocolError
+from syncline.protocol.events import Notification, ServerRequest, Tolerated
 from syncline.protocol.jsonrpc import (
     KEPT,
     MAX_DEPTH,
     Answer,
     Malformed,
     Message,
-    Notification,
-    Request,
     RpcError,
     check_json,
     decode,
@@ -43,10 +42,8 @@ objects = st.dictionaries(texts, values, max_size=5)
 
 
 def one(data: bytes) -> Message:
-    messages, batch, _ = decode(data)
-    assert len(messages) == 1
-    assert not batch
-    return messages[0]
+    (found,) = decode(data)
+    return found
 
 
 def message(**members: object) -> bytes:
@@ -56,10 +53,10 @@ def message(**members: object) -> bytes:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (message(id=1, method="ping"), Request(1, "ping", None)),
-        (message(id="1", method="ping", params={}), Request("1", "ping", {})),
-        (message(id="", method="ping", params=[1]), Request("", "ping", [1])),
-        (message(method="notifications/x", params=None), Notification("notifications/x", None)),
+        (message(id=1, method="ping"), ServerRequest(1, "ping", {})),
+        (message(id="1", method="ping", params={}), ServerRequest("1", "ping", {})),
+        (message(id="", method="ping", params=[1]), ServerRequest("", "ping", {})),
+        (message(method="notifications/x", params=None), Notification("notifications/x", {})),
         (message(method="notifications/x", params={"a": 1}), Notification("notifications/x", {"a": 1})),
         (message(id=1, result={"a": None}), Answer(1, {"a": None}, None)),
         (message(id="1", result={}), Answer("1", {}, None)),
@@ -72,7 +69,6 @@ def message(**members: object) -> bytes:
 )
 def test_messages(data: bytes, expected: Message) -> None:
     assert one(data) == expected
-    assert decode(data).notes == []
 
 
 @pytest.mark.parametrize(
@@ -154,9 +150,12 @@ def test_absurd_input_is_malformed(data: bytes) -> None:
 
 def test_a_byte_order_mark_is_forgiven_with_a_note() -> None:
     """B087: a BOM at the start of a line."""
-    decoded = decode(b"\xef\xbb\xbf" + encode_result(1, {}))
-    assert decoded.messages == [Answer(1, {}, None)]
-    assert decoded.notes == ["bom"]
+    assert decode(b"\xef\xbb\xbf" + encode_result(1, {})) == [Tolerated("bom", "message", ""), Answer(1, {}, None)]
+
+
+def test_a_notification_has_an_object_or_nothing() -> None:
+    """It is dropped, and said so."""
+    assert one(message(method="notifications/x", params=[1])) == Tolerated("notification-params", "notifications/x", [1])
 
 
 @pytest.mark.parametrize(
@@ -173,28 +172,31 @@ def test_a_byte_order_mark_is_forgiven_with_a_note() -> None:
     ],
 )
 def test_what_is_forgiven_leaves_a_note(data: bytes, expected: Message, note: str) -> None:
-    assert decode(data) == ([expected], False, [note])
+    assert decode(data) == [Tolerated(note, "message", ""), expected]
 
 
 def test_a_batch_is_decoded_element_by_element() -> None:
     """B122: a batch mixes all kinds, and a bad element does not spoil the others."""
     data = b"[%s,7,%s]" % (message(method="notifications/x"), message(id=1, result={}, error=None))
-    messages, batch, notes = decode(data)
-    assert batch
-    assert messages[0] == Notification("notifications/x", None)
-    assert messages[1] == Malformed("not a JSON object", 7)
-    assert messages[2] == Answer(1, {}, None)
-    assert notes == ["null-member"]
+    assert decode(data) == [
+        Tolerated("batch", "message", "3 messages in an array"),
+        Tolerated("null-member", "message", ""),
+        Notification("notifications/x", {}),
+        Malformed("not a JSON object", 7),
+        Answer(1, {}, None),
+    ]
 
 
 def test_an_empty_batch_is_malformed() -> None:
-    assert decode(b"[]") == ([Malformed("an empty batch", [])], True, [])
+    batch, empty = decode(b"[]")
+    assert empty == Malformed("an empty batch", [])
+    assert batch == Tolerated("batch", "message", "0 messages in an array")
 
 
 @settings(deadline=None)
 @given(st.binary())
 def test_decoding_bytes_never_raises(data: bytes) -> None:
-    assert decode(data).messages
+    assert decode(data)
 
 
 rpc_errors = st.fixed_dictionaries({}, optional={"code": st.integers() | scalars, "message": scalars, "data": values})
@@ -214,12 +216,9 @@ near_messages = st.fixed_dictionaries(
 @given(near_messages | st.lists(near_messages))
 def test_decoding_what_is_nearly_a_message_never_raises(value: object) -> None:
     decoded = decode(json.dumps(value).encode())
-    assert decoded.batch == isinstance(value, list)
-    for found in decoded.messages:
-        if isinstance(found, Answer):
-            assert (found.result is None) != (found.error is None)
-        else:
-            assert isinstance(found, (Request, Notification, Malformed))
+    assert any(found.code == "batch" for found in decoded if isinstance(found, Tolerated)) == isinstance(value, list)
+    for found in decoded:
+        assert not isinstance(found, Answer) or (found.result is None) != (found.error is None)
 
 
 @settings(deadline=None)
@@ -227,13 +226,13 @@ def test_decoding_what_is_nearly_a_message_never_raises(value: object) -> None:
 def test_requests_survive_the_round_trip(request_id: int | str, method: str, params: dict[str, object] | None) -> None:
     frame = encode_request(request_id, method, params)
     assert b"\n" not in frame
-    assert one(frame) == Request(request_id, method, params)
+    assert one(frame) == ServerRequest(request_id, method, params or {})
 
 
 @settings(deadline=None)
 @given(texts, st.none() | objects)
 def test_notifications_survive_the_round_trip(method: str, params: dict[str, object] | None) -> None:
-    assert one(encode_notification(method, params)) == Notification(method, params)
+    assert one(encode_notification(method, params)) == Notification(method, params or {})
 
 
 @settings(deadline=None)
