@@ -85,7 +85,9 @@ class Engine(Generic[Owner]):
         self._abandoned.extend(call.id for call in calls)
         return calls
 
-    def receive(self, message: Message, origin: int | None = None, status: int | None = None) -> Happening[Owner] | None:
+    def receive(
+        self, message: Message, origin: int | None = None, status: int | None = None
+    ) -> Happening[Owner] | None:
         """What a received message means; None for nothing that concerns anybody any more.
 
         ``origin`` is the id of the call whose own HTTP answer carried it; such an answer can end no other call.

@@ -24,9 +24,7 @@ MAX_COPIED = 1 << 32
 _BOM = b"\xef\xbb\xbf"
 #: The longest text to look for runs in, in bytes: the search for one long block is quicker.
 _RUN = 1 << 18
-_COMMONEST = re.compile(
-    rb"(?:\A|(?<=\n\n))(id:[^\n\0]*\n)?(?:event: ?([^\n]*)\n)?(id:[^\n\0]*\n)?data: ?([^\n]*)\n\n"
-)
+_COMMONEST = re.compile(rb"(?:\A|(?<=\n\n))(id:[^\n\0]*\n)?(?:event: ?([^\n]*)\n)?(id:[^\n\0]*\n)?data: ?([^\n]*)\n\n")
 _COMMON = re.compile(rb"(?:event: ?([^\n]*)\n|id: ?([^\n\0]*)\n)*data: ?")
 #: Lines that count as if they were not there: ids with NUL, retries that are not all digits.
 _VOID = re.compile(rb"^(?:id:[^\n]*\0[^\n]*|retry(?!: ?[0-9]+$)[^\n]*)$", re.MULTILINE)

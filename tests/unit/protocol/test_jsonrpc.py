@@ -155,7 +155,9 @@ def test_a_byte_order_mark_is_forgiven_with_a_note() -> None:
 
 def test_a_notification_has_an_object_or_nothing() -> None:
     """It is dropped, and said so."""
-    assert one(message(method="notifications/x", params=[1])) == Tolerated("notification-params", "notifications/x", [1])
+    assert one(message(method="notifications/x", params=[1])) == Tolerated(
+        "notification-params", "notifications/x", [1]
+    )
 
 
 @pytest.mark.parametrize(
