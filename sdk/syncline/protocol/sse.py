@@ -84,25 +84,28 @@ class SseParser:
         """
         events: list[SseEvent] = []
         if self.failure is None:
-            text = self._complete(data)
-            if text and not self._take_run(text, events):
-                self._take_blocks(text, events)
+            parts = self._complete(data)
+            if parts and not self._take_run(parts, events):
+                self._take_blocks(parts, events)
             self._check_pending()
         if self.failure is not None and not events:
             raise self.failure
         return events
 
-    def _complete(self, data: bytes) -> bytes:
-        """Take in bytes; the text that is complete now: whole blocks, with LF as the only line end, and their blank lines."""
+    def _complete(self, data: bytes) -> list[bytes]:
+        """Take in bytes; what is complete now: whole blocks with their blank lines, and LF as the only line end.
+
+        It is in parts, of which the last one has all the blank lines.
+        """
         if self._start is not None:
             data = self._start + data
             if len(data) < len(_BOM) and _BOM.startswith(data):
                 self._start = data
-                return b""
+                return []
             self._start = None
             data = data.removeprefix(_BOM)
         if not data:
-            return b""
+            return []
         if self._after_cr and data.startswith(b"\n"):
             data = data[1:]
         self._after_cr = data.endswith(b"\r")
@@ -111,21 +114,23 @@ class SseParser:
         if data.startswith(b"\n") and self._parts and self._parts[-1].endswith(b"\n"):
             self._parts[-1] = self._parts[-1][:-1]
             data = b"\n" + data
-        end = data.rfind(b"\n\n") + 2
-        text, rest = (b"", data) if end < 2 else (data[:end], data[end:])
-        if text:
-            text = b"".join([*self._parts, text])
+        parts: list[bytes] = []
+        end = data.rfind(b"\n\n") + 2 if b"\n" in data else 0  # a look for one byte takes next to no time
+        if end >= 2:
+            parts = [*self._parts, data[:end]]
+            data = data[end:]
             self._parts, self._size = [], 0
-        if rest:
-            self._parts.append(rest)
-            self._size += len(rest)
-        return text
+        if data:
+            self._parts.append(data)
+            self._size += len(data)
+        return parts
 
-    def _take_run(self, text: bytes, events: list[SseEvent]) -> bool:
+    def _take_run(self, parts: list[bytes], events: list[SseEvent]) -> bool:
         """Add the events of a text in which each block is one of the commonest; False for any other."""
-        if len(text) > (_RUN if self._limit is None else min(_RUN, self._limit)):
+        if sum(map(len, parts)) > (_RUN if self._limit is None else min(_RUN, self._limit)):
             return False
-        found = _COMMONEST.findall(_utf8(text))
+        text = _utf8(b"".join(parts))
+        found = _COMMONEST.findall(text)
         if len(found) != text.count(b"\n\n"):
             return False
         for before, name, after, data in found:
@@ -136,9 +141,10 @@ class SseParser:
             events.append(SseEvent(name.decode() if name else "message", data, own_id))
         return True
 
-    def _take_blocks(self, text: bytes, events: list[SseEvent]) -> None:
+    def _take_blocks(self, parts: list[bytes], events: list[SseEvent]) -> None:
         """Add the events of any text, up to the first that is too large."""
-        *blocks, _ = text.split(b"\n\n")
+        *blocks, _ = parts.pop().split(b"\n\n")
+        blocks[0] = b"".join([*parts, blocks[0]])
         for block in blocks:
             block = block.lstrip(b"\n")
             if self._limit is not None and len(block) > self._limit:
