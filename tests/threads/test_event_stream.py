@@ -776,12 +776,16 @@ def test_more_than_a_turn_holds_is_polled_for_in_the_next(polling: Setting, monk
 
 def test_a_listing_that_fails_does_not_end_a_poll(polling: Setting) -> None:
     topic = polling.source.topic("a.b")
+
+    def fail(exchange: Exchange) -> None:
+        topic.refusal = None
+        exchange.respond(503)
+
     with polling.events.subscribe("a.b") as stream:
         take(stream)
-        polling.server.arm(503, method="events/list")
+        polling.server.arm(fail, method="events/list")
         topic.refusal = {"code": -32023, "message": "gone"}
         assert states([take(stream)]) == ["reconnecting"]
-        topic.refusal = None
         assert states([take(stream)]) == ["active"]
 
 
