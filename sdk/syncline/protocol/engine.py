@@ -183,9 +183,11 @@ class Engine(Generic[Owner]):
 
 def _our_id(value: object) -> int | None:
     """The id of ours that a server means: some send integers back as text."""
+    if type(value) is int:
+        return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return None
 
 
 def _is_number(value: object) -> TypeGuard[float]:
