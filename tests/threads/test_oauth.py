@@ -314,12 +314,22 @@ def test_a_token_that_does_not_last(protected: Protected, someone: Someone, life
 
 
 def test_missing_scopes_are_asked_for_with_those_of_before(protected: Protected, someone: Someone) -> None:
-    """B153: the challenge says what is missing."""
+    """B153: the challenge says what is missing. The registration was for less, so there is another one."""
     server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
         assert client.call_tool("echo", {"text": "x"}).text == "x"
         assert client.call_tool("echo", {"text": "y"}).text == "y"
+    assert [visit["scope"] for visit in issuer.visits] == ["read", "read write"]
+    assert len({visit["client_id"] for visit in issuer.visits}) == issuer.counts["register"] == 2
+
+
+def test_missing_scopes_that_the_challenge_does_not_name(protected: Protected, someone: Someone) -> None:
+    """What the server lists is asked for then."""
+    server = protected(versions=[MODERN], scopes=["read", "write"], needs={"echo": "write"}, names_scope=False)
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone, scopes=["read"])) as client:
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
     assert [visit["scope"] for visit in issuer.visits] == ["read", "read write"]
     assert issuer.counts["register"] == 1
 
@@ -337,9 +347,11 @@ def test_missing_scopes_where_nobody_can_be_asked(protected: Protected, someone:
         client.list_tools()
 
 
-def test_scopes_that_are_never_granted(protected: Protected, someone: Someone) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_scopes_that_are_never_granted(protected: Protected, someone: Someone, named: bool) -> None:
     """One step up for each call; and after two of them the person has said what they had to say."""
-    server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
+    scopes = ["read"] if named else ["read", "write"]
+    server = protected(versions=[MODERN], scopes=scopes, needs={"echo": "write"}, names_scope=named)
     (issuer,) = server.authorities
     issuer.granted = "read"
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:

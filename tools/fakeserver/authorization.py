@@ -290,6 +290,7 @@ class ProtectedMcpServer(McpHttpServer):
         authority: Whose.
         needs: Tool → the scope that it needs.
         scopes: What it says that there are.
+        names_scope: Whether it says which scope is missing.
         challenge: Parameters of its challenge besides ``resource_metadata``; ``{}`` for none.
 
     Attributes:
@@ -303,9 +304,11 @@ class ProtectedMcpServer(McpHttpServer):
         *,
         needs: Mapping[str, str] | None = None,
         scopes: list[str] | None = None,
+        names_scope: bool = True,
         **options: Any,
     ) -> None:
         self.authorities = [authority]
+        self.names_scope = names_scope
         self.needs = dict(needs or {})
         self.document: dict[str, object] = {} if scopes is None else {"scopes_supported": scopes}
         super().__init__(**options)
@@ -331,7 +334,8 @@ class ProtectedMcpServer(McpHttpServer):
         tool = (message.get("params") or {}).get("name") if request.rpc == "tools/call" else None
         needed = self.needs.get(tool or "")
         if needed is not None and needed not in login.scope.split():
-            self._refuse_with(exchange, 403, f', error="insufficient_scope", scope="{needed}"')
+            scope = f', scope="{needed}"' if self.names_scope else ""
+            self._refuse_with(exchange, 403, f', error="insufficient_scope"{scope}')
         else:
             super()._serve_mcp(exchange)
 

@@ -29,6 +29,7 @@ class OAuthClient:
         secret: Its secret, None for a public client.
         auth_method: The way of proving itself that was agreed on, None where nothing was.
         redirect_uris: Where people may be sent back to; none where that is not known.
+        scopes: What may be asked for, where the registration limits that; None where it says nothing of it.
         source: The user ``configured`` it, it is the URL of a ``document``, or it was ``registered`` by program.
         secret_expires_at: When the secret ends, in seconds since the epoch; None for never.
         signer: Proves who it is by a key of its own (``private_key_jwt``).
@@ -40,6 +41,7 @@ class OAuthClient:
     secret: str | None = field(default=None, repr=False)
     auth_method: str | None = None
     redirect_uris: tuple[str, ...] = ()
+    scopes: tuple[str, ...] | None = None
     source: Literal["configured", "document", "registered"] = "configured"
     secret_expires_at: float | None = None
     signer: Signer | None = field(default=None, repr=False, compare=False)
@@ -82,6 +84,8 @@ def choose_method(client: OAuthClient, supported: tuple[str, ...] | None) -> str
 def prove(client: OAuthClient, method: str, audience: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """What a token request carries to prove who sends it: headers, and members of its form. Never two ways at once.
 
+    With Basic, the form says who we are, too, as it may (RFC 6749, 3.2.1): some authorization servers look up the client there.
+
     Args:
         client: The client.
         method: Of ``choose_method``.
@@ -89,7 +93,8 @@ def prove(client: OAuthClient, method: str, audience: str) -> tuple[Mapping[str,
     """
     if method == BASIC:
         pair = f"{quote_plus(client.client_id)}:{quote_plus(client.secret or '')}"  # escaped before it is joined
-        return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}, {}
+        basic = "Basic " + base64.b64encode(pair.encode()).decode()
+        return {"Authorization": basic}, {"client_id": client.client_id}
     if method == JWT and client.signer is not None:
         signed = client.signer(client.audience or audience)
         return {}, {"client_assertion_type": ASSERTION_TYPE, "client_assertion": signed}

@@ -253,7 +253,7 @@ class _Flow:
         endpoint = server.device_authorization_endpoint
         if endpoint is None:
             raise ConfigError(f"{urls.shown(server.issuer)} has no codes for devices: log in with a browser")
-        client = self.client() or (yield from self.register(None, wanted))
+        client = yield from self.client_for(self.client(), None, wanted)
         form = token_requests.device_authorization_form(resource, wanted)
         codes = yield from token_endpoint.device_codes(self.settings, server, client, endpoint, form)
         if isinstance(codes, TokenRefusal):
@@ -293,16 +293,18 @@ class _Flow:
             kept=self.kept.client,
         )
 
-    def client_for(self, client: OAuthClient | None, redirect_uri: str, wanted: tuple[str, ...]) -> Steps[OAuthClient]:
-        """The same, once it is known where people come back to."""
-        refusal = urls.redirect_refusal(redirect_uri)
+    def client_for(
+        self, client: OAuthClient | None, redirect_uri: str | None, wanted: tuple[str, ...]
+    ) -> Steps[OAuthClient]:
+        """The same, once it is known where people come back to; nowhere, for a device."""
+        refusal = None if redirect_uri is None else urls.redirect_refusal(redirect_uri)
         if client is not None and refusal is None:
-            if registration.suits(client, redirect_uri):
+            if registration.suits(client, redirect_uri, wanted):
                 return client
             if client.source != "registered":
                 refusal = f"{client.client_id!r} is registered for another URI"
         if refusal is not None:
-            raise ConfigError(f"nobody can be sent back to {urls.shown(redirect_uri)}: {refusal}")
+            raise ConfigError(f"nobody can be sent back to {urls.shown(redirect_uri or '')}: {refusal}")
         return (yield from self.register(redirect_uri, wanted))
 
     def register(self, redirect_uri: str | None, wanted: tuple[str, ...]) -> Steps[OAuthClient]:
@@ -332,7 +334,10 @@ class _Flow:
         """The scopes to ask for."""
         challenged = self.challenge.scope if self.challenge else None
         if self.stepping_up:
-            more = scopes.step_up(self.kept.requested, self.kept.granted, challenged)
+            named = (
+                challenged or self.found.scopes_supported
+            )  # as for a first login: not all challenges say what is missing
+            more = scopes.step_up(self.kept.requested, self.kept.granted, named)
             if more is None:
                 missing = " ".join(challenged) if challenged else "scopes that it does not name"
                 raise AuthDenied(
@@ -354,7 +359,7 @@ class _Flow:
             raise AuthDenied("the server still wants more scopes: ask those who run it", error=INSUFFICIENT_SCOPE)
         if budget is None:
             raise AuthDenied("the server does not take the token that was just given for it: ask those who run it")
-        self.budget = budget
+        self.budget = replace(budget, registrations=1) if self.stepping_up else budget
 
     def required(self, wanted: tuple[str, ...]) -> AuthRequired:
         place, login_url = urls.shown(self.settings.server_url), self.found.server.authorization_endpoint

@@ -5,7 +5,7 @@ what there is                         what is done
 ====================================  =============================================================================
 a client that the user configured     it is used; never at another authorization server than its own
 a document of the client, understood  its URL is the client id
-a registration there, from before     it is used, while people can be sent back to where it says
+a registration there, from before     it is used, while it allows where people are sent back to, and what is asked for
 a registration endpoint               the client registers itself
 none of these                         the user has to register it, and is told so
 ====================================  =============================================================================
@@ -104,9 +104,16 @@ def endpoint(metadata: ServerMetadata) -> str:
     return metadata.registration_endpoint
 
 
-def suits(client: OAuthClient, redirect_uri: str) -> bool:
-    """Whether people may be sent back to a URI, as far as a client's registration says. To be compared as text (RFC 6749)."""
-    return not client.redirect_uris or redirect_uri in client.redirect_uris
+def suits(client: OAuthClient, redirect_uri: str | None, scopes: tuple[str, ...]) -> bool:
+    """Whether a client may do something, as far as its registration says.
+
+    Args:
+        client: The client.
+        redirect_uri: Where people are to be sent back to, compared as text (RFC 6749); None for a device.
+        scopes: What is to be asked for.
+    """
+    there = redirect_uri is None or not client.redirect_uris or redirect_uri in client.redirect_uris
+    return there and (client.scopes is None or set(scopes) <= set(client.scopes))
 
 
 def request(metadata: ServerMetadata, *, client_name: str, redirect_uri: str | None, scopes: tuple[str, ...]) -> bytes:
@@ -119,8 +126,9 @@ def request(metadata: ServerMetadata, *, client_name: str, redirect_uri: str | N
             None for a device, which nobody is sent back to.
         scopes: All that may be asked for later.
     """
-    listed = metadata.auth_methods
-    method = next((each for each in (NONE, BASIC, POST) if listed is None or each in listed), NONE)
+    listed = metadata.auth_methods or ()
+    ours = [each for each in listed if each in (BASIC, POST)]  # in its order: some are better at what they name first
+    method = NONE if NONE in listed or not ours else ours[0]
     native = redirect_uri is None or urls.is_loopback(redirect_uri)
     document: dict[str, object] = {
         "client_name": client_name,
@@ -135,7 +143,9 @@ def request(metadata: ServerMetadata, *, client_name: str, redirect_uri: str | N
     return json.dumps(document).encode()
 
 
-def read_client(status: int, body: bytes, *, issuer: str, redirect_uri: str | None) -> OAuthClient:
+def read_client(
+    status: int, body: bytes, *, issuer: str, redirect_uri: str | None, scopes: tuple[str, ...]
+) -> OAuthClient:
     """The client that was registered: what the authorization server made of it, which may be something else than was asked for.
 
     Args:
@@ -143,6 +153,7 @@ def read_client(status: int, body: bytes, *, issuer: str, redirect_uri: str | No
         body: Its body.
         issuer: The authorization server, who does not get to say that itself.
         redirect_uri: Where people are to be sent back to; None for a device.
+        scopes: What it was to be registered for. What it was not given is not asked for by registering again.
 
     Raises:
         AuthDenied: It was refused, or is of no use here: found out now, and not when a person has logged in.
@@ -161,6 +172,7 @@ def read_client(status: int, body: bytes, *, issuer: str, redirect_uri: str | No
         secret=secret,
         auth_method=text(document, "token_endpoint_auth_method") or (BASIC if secret else NONE),
         redirect_uris=(redirect_uri,) if redirect_uri else (),
+        scopes=scopes if text(document, "scope") else None,
         source="registered",
         secret_expires_at=number(document, "client_secret_expires_at") or None,
     )

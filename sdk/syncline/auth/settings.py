@@ -116,7 +116,7 @@ class Budget:
 
     Attributes:
         refreshes: Refreshes of the token.
-        registrations: Registrations of the client.
+        registrations: Registrations of the client; a step-up brings one along.
         logins: Logins of a person.
         step_ups: Requests for more scopes, each of which takes another login.
     """

@@ -94,7 +94,9 @@ def register(
     endpoint = registration.endpoint(server)
     body = registration.request(server, client_name=settings.client_name, redirect_uri=redirect_uri, scopes=scopes)
     fetched = yield from _post(settings, endpoint, {"Content-Type": "application/json"}, body)
-    return registration.read_client(fetched.status, fetched.body, issuer=server.issuer, redirect_uri=redirect_uri)
+    return registration.read_client(
+        fetched.status, fetched.body, issuer=server.issuer, redirect_uri=redirect_uri, scopes=scopes
+    )
 
 
 def revoke(settings: Settings, server: ServerMetadata, client: OAuthClient, form: Form) -> Steps[bool]:

@@ -58,6 +58,7 @@ class Credentials:
         client_secret_expires_at: When that ends, in seconds since the epoch; None for never (RFC 7591, 3.2.1).
         auth_method: How we authenticate at the token endpoint (``token_endpoint_auth_method``), None where nothing was agreed.
         redirect_uri: What was registered to come back to.
+        client_scopes: What the registration lets us ask for; None where it says nothing of it.
         token_type: As the issuer spelled it.
         refresh_token: The refresh token, None where none was given.
         scopes: The scopes granted.
@@ -79,6 +80,7 @@ class Credentials:
     client_secret_expires_at: float | None = None
     auth_method: str | None = None
     redirect_uri: str | None = None
+    client_scopes: tuple[str, ...] | None = None
     token_type: str = "Bearer"
     refresh_token: str | None = field(default=None, repr=False)
     scopes: tuple[str, ...] = ()
@@ -158,7 +160,7 @@ class Credentials:
                     raise damaged(store, f"{name!r} is not {what}")
             elif name in _REQUIRED:
                 raise damaged(store, f"{name!r} is missing")
-        known.update({name: tuple(known[name]) for name in ("scopes", "requested") if name in known})
+        known.update({name: tuple(value) for name, value in known.items() if isinstance(value, list)})
         return cls(**known, extra=members)
 
 
@@ -193,6 +195,10 @@ def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
+def _texts_or_null(value: object) -> bool:
+    return value is None or _texts(value)
+
+
 def _time(value: object) -> bool:
     if value is None:
         return True
@@ -206,6 +212,7 @@ _Check = tuple[str, Callable[[object], bool]]
 _TEXT: _Check = ("a text", _text)
 _TEXT_OR_NULL: _Check = ("a text or null", _text_or_null)
 _TEXTS: _Check = ("a list of texts", _texts)
+_TEXTS_OR_NULL: _Check = ("a list of texts or null", _texts_or_null)
 _TIME: _Check = ("a time or null", _time)
 #: Member → what it must be.
 _MEMBERS: dict[str, _Check] = {
@@ -218,6 +225,7 @@ _MEMBERS: dict[str, _Check] = {
     "client_secret_expires_at": _TIME,
     "auth_method": _TEXT_OR_NULL,
     "redirect_uri": _TEXT_OR_NULL,
+    "client_scopes": _TEXTS_OR_NULL,
     "token_type": _TEXT,
     "refresh_token": _TEXT_OR_NULL,
     "scopes": _TEXTS,

@@ -211,9 +211,10 @@ class ServerLogin:
     def _refuse_in_vain(self, missing: Sequence[str]) -> None:
         """Nobody is asked over and over for scopes that are not granted."""
         resource = canonical(self._server.url)
-        if missing and not self._tokens.upgrades.may(resource, "", missing):
+        if not self._tokens.upgrades.may(resource, "", missing):
+            what = " ".join(missing) or "more scopes"
             raise AuthDenied(
-                f"the server wants {' '.join(missing)}, which was asked for in vain: ask those who run it",
+                f"the server wants {what}, which was asked for in vain: ask those who run it",
                 error=INSUFFICIENT_SCOPE,
             )
 
@@ -224,7 +225,8 @@ class ServerLogin:
         visit = wishes.visit
         stepping_up = challenge is not None and challenge.error == INSUFFICIENT_SCOPE
         missing = (challenge.scope if challenge is not None and stepping_up else None) or ()
-        self._refuse_in_vain(missing)
+        if stepping_up:
+            self._refuse_in_vain(missing)
         settings, fetcher = self._reach()
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
         if possession is not None:
@@ -241,7 +243,7 @@ class ServerLogin:
         authorized = hands.run(steps)
         self._possession = possession or self._possession
         credentials = tokens.keep(authorized, self._exchange, possession.pem if possession else None)
-        if not set(missing) <= set(credentials.scopes):
+        if stepping_up and not set(missing or authorized.requested) <= set(credentials.scopes):
             tokens.upgrades.failed(canonical(self._server.url), "", missing)
         return credentials
 

@@ -96,6 +96,7 @@ class Tokens:
             client_secret_expires_at=client.secret_expires_at if client is not None and known else None,
             auth_method=None if client is None else client.auth_method,
             redirect_uri=next(iter(client.redirect_uris), None) if client is not None else None,
+            client_scopes=client.scopes if client is not None else None,
             token_type=token.token_type,
             refresh_token=token.refresh_token,
             scopes=authorized.granted,
@@ -155,6 +156,7 @@ class Tokens:
                 secret=credentials.client_secret,
                 auth_method=credentials.auth_method,
                 redirect_uris=(credentials.redirect_uri,) if credentials.redirect_uri else (),
+                scopes=credentials.client_scopes,
                 source="registered",
                 secret_expires_at=ended,
             )

@@ -84,7 +84,7 @@ def test_a_first_login(world: World) -> None:
     assert result == Authorized(
         issuer=ISSUER,
         resource=MCP,
-        client=OAuthClient("id.test-1", ISSUER, auth_method="none", redirect_uris=(REDIRECT,), source="registered"),
+        client=replace(REGISTERED, client_id="id.test-1", scopes=("notes:list",)),
         token=result.token,
         requested=("notes:list",),
         granted=("notes:list",),
@@ -513,6 +513,29 @@ def test_a_step_up_that_would_add_nothing(world: World, header: str) -> None:
     assert authority.visits == authority.requests == []
 
 
+def test_a_step_up_to_what_the_server_lists(world: World) -> None:
+    """S-1, X-1: where the challenge does not name what is missing."""
+    authority = Authority(world)
+    keep(world, authority)
+    world.resource(scopes_supported=["notes:list", "notes:write"])
+    result = run(world, 'Bearer error="insufficient_scope"')
+    assert authority.visits[0]["scope"] == "notes:list notes:write"
+    assert result.requested == ("notes:list", "notes:write")
+
+
+@pytest.mark.parametrize("grant", [None, Device()])
+def test_a_client_that_may_not_ask_for_more_registers_again(world: World, grant: Device | None) -> None:
+    """C-9, X-2: for all that was asked for so far, and what is missing; nobody is asked in vain."""
+    authority = Authority(world, device_authorization_endpoint=f"{ISSUER}/device")
+    keep(world, authority, client=replace(REGISTERED, scopes=("notes:list",)))
+    result = run(world, STEP_UP, **({} if grant is None else {"grant": grant}))
+    assert [each["scope"] for each in authority.registrations] == ["notes:list notes:write"]
+    assert result.client is not None
+    assert result.client.client_id != REGISTERED.client_id
+    assert result.client.scopes == ("notes:list", "notes:write")
+    assert result.budget == Budget(registrations=0, step_ups=0)
+
+
 def test_a_step_up_needs_a_person_too(world: World) -> None:
     """X-6."""
     authority = Authority(world)
@@ -534,7 +557,7 @@ def test_a_server_that_is_never_content(world: World) -> None:
         run(world, 'Bearer error="insufficient_scope", scope="notes:all"', budget=budget)
     assert caught.value.error == "insufficient_scope"
     assert len(authority.visits) == 2
-    assert len(authority.registrations) == 1
+    assert [each["scope"] for each in authority.registrations] == ["notes:list", "notes:list notes:write"]
 
 
 def test_a_new_token_that_is_refused_ends_it(world: World) -> None:

@@ -41,7 +41,13 @@ def test_client_credentials_with_a_secret(world: World) -> None:
     authority.clients["app"] = {"client_secret": "planted"}
     result = run(world, grant=ClientCredentials(), client=CLIENT)
     assert authority.requests == [
-        {"grant_type": "client_credentials", "resource": MCP, "scope": "a", "Authorization": "Basic YXBwOnBsYW50ZWQ="}
+        {
+            "grant_type": "client_credentials",
+            "resource": MCP,
+            "scope": "a",
+            "client_id": "app",
+            "Authorization": "Basic YXBwOnBsYW50ZWQ=",
+        }
     ]
     assert (result.issuer, result.resource, result.client, result.renewed) == (ISSUER, MCP, CLIENT, False)
     assert (result.requested, result.granted, result.token.expires_in) == (("a",), ("a",), 3600)
@@ -178,18 +184,17 @@ def test_the_provider_of_an_organisation_vouches_for_a_person(world: World) -> N
     authority.clients["app"] = {"client_secret": "planted"}
     result = run(world, grant=enterprise(world, GIVEN), client=CLIENT)
     exchange = world.of(Fetch)[-2]
-    body = token_requests.encode(
-        token_requests.exchange_form(
-            "planted-id-token", token_requests.ID_TOKEN, audience=ISSUER, resource=MCP, scopes=("a",)
-        )
+    form = token_requests.exchange_form(
+        "planted-id-token", token_requests.ID_TOKEN, audience=ISSUER, resource=MCP, scopes=("a",)
     )
-    assert (exchange.url, exchange.body) == (IDP, body)
+    assert (exchange.url, exchange.body) == (IDP, token_requests.encode({**form, "client_id": "at-idp"}))
     assert "Authorization" in exchange.headers
     assert authority.requests == [
         {
             "grant_type": JWT_BEARER,
             "assertion": "planted-jag",
             "resource": MCP,
+            "client_id": "app",
             "Authorization": "Basic YXBwOnBsYW50ZWQ=",
         }
     ]

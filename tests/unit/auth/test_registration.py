@@ -35,7 +35,9 @@ def choose(
 
 
 def registered(document: Mapping[str, object], status: int = 201) -> OAuthClient:
-    return registration.read_client(status, json.dumps(document).encode(), issuer=ISSUER, redirect_uri=REDIRECT)
+    return registration.read_client(
+        status, json.dumps(document).encode(), issuer=ISSUER, redirect_uri=REDIRECT, scopes=()
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ the order
@@ -117,9 +119,26 @@ def test_the_url_of_a_document(url: str, fit: bool) -> None:
 
 def test_where_people_may_be_sent_back_to() -> None:
     """A-6: as text; a client of which nothing is known may be right."""
-    assert registration.suits(KEPT, REDIRECT)
-    assert not registration.suits(KEPT, "http://127.0.0.1:52118/cb")
-    assert registration.suits(CONFIGURED, REDIRECT)
+    assert registration.suits(KEPT, REDIRECT, ("a",))
+    assert not registration.suits(KEPT, "http://127.0.0.1:52118/cb", ())
+    assert registration.suits(CONFIGURED, REDIRECT, ("a",))
+
+
+@pytest.mark.parametrize("redirect_uri", [REDIRECT, None])
+def test_what_a_client_may_ask_for(redirect_uri: str | None) -> None:
+    """C-9."""
+    limited = replace(KEPT, scopes=("a", "b"))
+    assert registration.suits(limited, redirect_uri, ("b",))
+    assert not registration.suits(limited, redirect_uri, ("b", "c"))
+    assert not registration.suits(replace(KEPT, scopes=()), redirect_uri, ("a",))
+
+
+@pytest.mark.parametrize(("given", "limit"), [("a b", ("a", "b")), ("a", ("a", "b")), (None, None), ("", None)])
+def test_a_registration_may_limit_the_scopes(given: str | None, limit: tuple[str, ...] | None) -> None:
+    """C-9: to those that it is for; what was not given is not asked for again and again."""
+    body = json.dumps({"client_id": "c", "scope": given}).encode()
+    client = registration.read_client(201, body, issuer=ISSUER, redirect_uri=REDIRECT, scopes=("a", "b"))
+    assert client.scopes == limit
 
 
 # ---------------------------------------------------------------------------------------------------------------- the request
@@ -160,7 +179,8 @@ def test_kinds_of_applications(redirect: str, kind: str) -> None:
     [
         (None, "none"),
         (("client_secret_basic", "none"), "none"),
-        (("client_secret_post", "client_secret_basic"), "client_secret_basic"),
+        (("client_secret_basic", "client_secret_post"), "client_secret_basic"),
+        (("client_secret_post", "client_secret_basic"), "client_secret_post"),
         (("client_secret_post",), "client_secret_post"),
         (("private_key_jwt",), "none"),
     ],
@@ -186,7 +206,7 @@ def test_a_device_is_sent_back_to_by_nobody() -> None:
     assert sent["grant_types"] == ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"]
     assert (sent["redirect_uris"], sent["response_types"], sent["application_type"]) == ([], [], "native")
     body = b'{"client_id": "c", "redirect_uris": ["https://x.test/cb"]}'
-    assert registration.read_client(201, body, issuer=ISSUER, redirect_uri=None).redirect_uris == ()
+    assert registration.read_client(201, body, issuer=ISSUER, redirect_uri=None, scopes=()).redirect_uris == ()
 
 
 # ----------------------------------------------------------------------------------------------------------------- the answer
@@ -269,6 +289,7 @@ def test_the_port_matters_elsewhere() -> None:
             b'{"client_id": "c", "redirect_uris": ["https://tool.test:8443/cb"]}',
             issuer=ISSUER,
             redirect_uri="https://tool.test/cb",
+            scopes=(),
         )
 
 
@@ -298,7 +319,7 @@ def test_refusals_say_what_to_do(status: int, document: dict[str, object], text:
 )), st.sampled_from([200, 201, 400, 500]))  # fmt: skip
 def test_any_answer_is_a_client_or_a_refusal(body: bytes, status: int) -> None:
     try:
-        client = registration.read_client(status, body, issuer=ISSUER, redirect_uri=REDIRECT)
+        client = registration.read_client(status, body, issuer=ISSUER, redirect_uri=REDIRECT, scopes=())
     except AuthDenied:
         return
     assert (client.issuer, client.source) == (ISSUER, "registered")

@@ -38,7 +38,12 @@ def test_a_secret_gets_a_token_that_goes_with_every_request(guard: Guarded) -> N
     with connect(guard, syncline.ClientCredentials("app", "planted:secret")) as client:
         client.ping()
     (asked,) = guard.asked
-    assert asked.form == {"grant_type": CLIENT_CREDENTIALS, "resource": guard.url, "scope": "notes"}
+    assert asked.form == {
+        "grant_type": CLIENT_CREDENTIALS,
+        "resource": guard.url,
+        "scope": "notes",
+        "client_id": "app",
+    }
     assert asked.basic == "app:planted%3Asecret"
     assert guard.anonymous == 1
     assert set(guard.proofs) == {("Bearer planted-token-1", None)}

@@ -70,7 +70,12 @@ def test_an_id_token_becomes_an_id_jag_and_that_an_access_token(guard: Guarded, 
         "subject_token_type": "urn:ietf:params:oauth:token-type:id_token",
         "client_id": "sso",
     }
-    assert granted.form == {"grant_type": JWT_BEARER, "assertion": "planted-jag", "resource": guard.url}
+    assert granted.form == {
+        "grant_type": JWT_BEARER,
+        "assertion": "planted-jag",
+        "resource": guard.url,
+        "client_id": "app",
+    }
     assert granted.basic == "app:planted-secret"
     assert set(guard.proofs) == {("Bearer planted-token-1", None)}
 
