@@ -57,8 +57,9 @@ class OAuthClient:
 def choose_method(client: OAuthClient, supported: tuple[str, ...] | None) -> str:
     """How a client proves itself at a token endpoint.
 
-    What was agreed on, if it can do that and the list has it; else the strongest way that it can and that is listed; without a
-    list as RFC 8414 has it, which is Basic. A client with nothing to prove only says who it is, whatever is listed.
+    What was agreed on, if it can do that and the list has it; else by a key, else with a secret in the first way that is listed:
+    some authorization servers take only that; without a list as RFC 8414 has it, which is Basic. A client with nothing to prove
+    only says who it is, whatever is listed.
 
     Args:
         client: The client.
@@ -72,8 +73,9 @@ def choose_method(client: OAuthClient, supported: tuple[str, ...] | None) -> str
         return agreed
     if client.secret is None and client.signer is None:
         return NONE
-    for method in (JWT, BASIC, POST, NONE):
-        if client.can(method) and (method in supported if supported is not None else method != NONE):
+    listed = (JWT, BASIC) if supported is None else supported
+    for method in (JWT, *(each for each in listed if each in (BASIC, POST)), NONE):
+        if client.can(method) and method in listed:
             return method
     raise ConfigError(
         f"the authorization server wants a client to prove itself by {' or '.join(supported or ())}, and "

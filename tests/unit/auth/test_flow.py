@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from syncline.auth import challenge, pkce
 from syncline.auth.clients import OAuthClient
 from syncline.auth.flow import Authorized, authorize, renew
-from syncline.auth.settings import Budget, Device
+from syncline.auth.settings import Browser, Budget, Device
 from syncline.auth.steps import AskPerson, Fetch, Fetched, Forget, Kept, Listen, Recall, ShowCode, Wait
 from syncline.auth.token_requests import DEVICE, TokenAnswer, TokenRefusal
 from syncline.errors import AuthDenied, AuthError, AuthRequired, ConfigError, DiscoveryFailed, RefreshFailed
@@ -523,12 +523,12 @@ def test_a_step_up_to_what_the_server_lists(world: World) -> None:
     assert result.requested == ("notes:list", "notes:write")
 
 
-@pytest.mark.parametrize("grant", [None, Device()])
-def test_a_client_that_may_not_ask_for_more_registers_again(world: World, grant: Device | None) -> None:
+@pytest.mark.parametrize("grant", [Browser(), Device()])
+def test_a_client_that_may_not_ask_for_more_registers_again(world: World, grant: Browser | Device) -> None:
     """C-9, X-2: for all that was asked for so far, and what is missing; nobody is asked in vain."""
     authority = Authority(world, device_authorization_endpoint=f"{ISSUER}/device")
     keep(world, authority, client=replace(REGISTERED, scopes=("notes:list",)))
-    result = run(world, STEP_UP, **({} if grant is None else {"grant": grant}))
+    result = run(world, STEP_UP, grant=grant)
     assert [each["scope"] for each in authority.registrations] == ["notes:list notes:write"]
     assert result.client is not None
     assert result.client.client_id != REGISTERED.client_id
