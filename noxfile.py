@@ -91,7 +91,7 @@ def coverage(session: nox.Session) -> None:
 @nox.session
 def typing(session: nox.Session) -> None:
     """Types, by mypy strict and pyright, over everything."""
-    session.install("-e", ".[cli]", *group("typing", "test", "codegen", "peers", "process"), "nox")
+    session.install("-e", ".[cli]", *group("typing", "test", "codegen", "browser", "peers", "process"), "nox")
     session.run("mypy")
     session.run("pyright")
 
@@ -144,8 +144,8 @@ def build(session: nox.Session) -> None:
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """The client against servers that this project did not write."""
-    session.install(".[cli]", *group("test", "node"))
+    """The client against servers that this project did not write, and logins at some of them with Chromium."""
+    session.install(".[cli]", *group("test", "node", "browser"))
     programs = npm_install(session, "tests/peers")
     python = BUILD / "peers" / "python"
     if not python.exists():

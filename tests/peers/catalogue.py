@@ -153,6 +153,39 @@ GIT = Peer(
 PEERS = (EVERYTHING, SDK, MEMORY, FILESYSTEM, TIME, GIT)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a person can log in: an MCP server, and an authorization server that gives tokens for it.
+
+    Attributes:
+        server: Its name.
+        version: The protocol version that the client asks for.
+        scopes: What can be asked for there.
+        device: Whether a code can be typed elsewhere.
+        unnamed: Whether there is a server whose answers of 403 do not name what is missing.
+    """
+
+    server: str
+    version: str
+    scopes: str
+    device: bool | None = None
+    unnamed: bool | None = None
+
+    def __str__(self) -> str:
+        return f"{self.server}-{self.version}"
+
+
+NOTES = "notes:read notes:write"
+PLACES = [
+    place
+    for version in (HANDSHAKE[-1], *STATELESS)
+    for place in (
+        Place("sdk", version, NOTES, unnamed=True),
+        Place("authlib", version, f"{NOTES} offline_access", device=True),
+    )
+]
+
+
 def revisions(peer: Peer, transport: str) -> list[str]:
     """What a peer speaks over a transport: Streamable HTTP came with the second revision, HTTP+SSE has no newest one."""
     if transport == "sse":

@@ -14,20 +14,28 @@ from typing import Any
 import pytest
 
 import syncline
-from tests.peers.catalogue import Case, cases
+from tests.peers.catalogue import PLACES, Case, Place, cases
 
 CASES = list(cases())
 READY_SECONDS = 30.0
 HERE = Path(__file__).parent
-OUTCOMES = pytest.StashKey[dict[tuple[str, str], str]]()
+ROOT = HERE.parents[1]
+#: What tests are run with → the title of the table about it, and what there is.
+TABLES: dict[str, tuple[str, Sequence[Case | Place]]] = {"case": ("peers", CASES), "place": ("logins", PLACES)}
+OUTCOMES = pytest.StashKey[dict[str, dict[tuple[str, str], str]]]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that asks for a case with each that offers what the test's `offers` mark names."""
-    if "case" in metafunc.fixturenames:
-        mark = metafunc.definition.get_closest_marker("offers")
-        chosen = [case for case in CASES if not mark or getattr(case.peer, mark.args[0]) is not None]
-        metafunc.parametrize("case", chosen, ids=str, scope="module")
+    """Run a test that asks for a case, or a place, with each that offers what the test's `offers` mark names."""
+    mark = metafunc.definition.get_closest_marker("offers")
+    for name, (_, there) in TABLES.items():
+        if name in metafunc.fixturenames:
+            chosen = [
+                each
+                for each in there
+                if not mark or getattr(each.peer if isinstance(each, Case) else each, mark.args[0]) is not None
+            ]
+            metafunc.parametrize(name, chosen, ids=str, scope="module")
 
 
 @pytest.fixture(scope="session")
@@ -82,23 +90,29 @@ class HttpServers:
         return self.running[key][1]
 
     def start(self, command: Sequence[str], name: str) -> tuple[subprocess.Popen[bytes], str]:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        filled = fill(command, {**self.places, "port": str(port)})
-        log = Path(self.places["folder"], f"{name}.log")
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                filled, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env={**os.environ, "PORT": str(port)}
-            )
-        deadline = time.monotonic() + READY_SECONDS
-        while time.monotonic() < deadline and process.poll() is None:
-            with socket.socket() as probe:
-                probe.settimeout(1)
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    return process, f"http://127.0.0.1:{port}/{'sse' if name.endswith('-sse') else 'mcp'}"
-            time.sleep(0.05)
-        end(process)
-        raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")
+        process, origin = launch(command, name, self.places)
+        return process, f"{origin}/{'sse' if name.endswith('-sse') else 'mcp'}"
+
+
+def launch(command: Sequence[str], name: str, places: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a server, and wait until it listens; the process, and where it is."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    filled = fill(command, {**places, "port": str(port)})
+    log = Path(places["folder"], f"{name}.log")
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            filled, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, "PORT": str(port)}
+        )
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return process, f"http://127.0.0.1:{port}"
+        time.sleep(0.05)
+    end(process)
+    raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")
 
 
 def children() -> set[int]:
@@ -174,26 +188,28 @@ def client(known: Known) -> Iterator[syncline.Client]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note how each verb did, for the table."""
+    """Note how each verb did, for the tables."""
     report = yield
     spec = getattr(item, "callspec", None)
-    case = spec.params.get("case") if spec else None
-    if isinstance(case, Case) and (report.when == "call" or report.failed):
-        verb = getattr(item, "originalname", item.name).removeprefix("test_")
-        item.config.stash.setdefault(OUTCOMES, {})[str(case), verb] = "ok" if report.passed else "FAILED"
+    for name, given in spec.params.items() if spec is not None else ():
+        if name in TABLES and (report.failed or (report.when == "call" and not report.skipped)):
+            verb = getattr(item, "originalname", item.name).removeprefix("test_")
+            outcomes = item.config.stash.setdefault(OUTCOMES, {}).setdefault(name, {})
+            outcomes.setdefault((str(given), verb), "ok")
+            if report.failed:
+                outcomes[str(given), verb] = "FAILED"
     return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    outcomes = terminalreporter.config.stash.get(OUTCOMES, {})
-    if not outcomes:
-        return
-    verbs = list(dict.fromkeys(verb for _, verb in outcomes))
-    terminalreporter.section("peers: ok, FAILED, or - where the server does not offer it")
-    for number, verb in enumerate(verbs, 1):
-        terminalreporter.write_line(f"  {number:>2} {verb}")
-    terminalreporter.write_line(f"{'':<32}" + "".join(f"{number:>7}" for number in range(1, len(verbs) + 1)))
-    for case in map(str, CASES):
-        if any(name == case for name, _ in outcomes):
-            cells = (f"{outcomes.get((case, verb), '-'):>7}" for verb in verbs)
-            terminalreporter.write_line(f"{case:<32}" + "".join(cells))
+    for name, outcomes in terminalreporter.config.stash.get(OUTCOMES, {}).items():
+        title, there = TABLES[name]
+        verbs = list(dict.fromkeys(verb for _, verb in outcomes))
+        terminalreporter.section(f"{title}: ok, FAILED, or - where the server does not offer it")
+        for number, verb in enumerate(verbs, 1):
+            terminalreporter.write_line(f"  {number:>2} {verb}")
+        terminalreporter.write_line(f"{'':<32}" + "".join(f"{number:>7}" for number in range(1, len(verbs) + 1)))
+        for row in map(str, there):
+            if any(of == row for of, _ in outcomes):
+                cells = (f"{outcomes.get((row, verb), '-'):>7}" for verb in verbs)
+                terminalreporter.write_line(f"{row:<32}" + "".join(cells))

@@ -1,0 +1,413 @@
+"""An authorization server made with Authlib and Flask: `with_authlib PORT`.
+
+Grants, endpoints and checks are Authlib's; what it leaves to its users is here, as its documentation shows it: what is kept, and the
+pages. Its issuer has a path. People log in before they allow anything, and refresh tokens are for those who ask for `offline_access`.
+"""
+
+# The stubs that pyright brings are stricter than Authlib, and of another version of it:
+# pyright: reportIncompatibleMethodOverride=false, reportArgumentType=false
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from authlib.integrations.flask_oauth2 import AuthorizationServer
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, list_to_scope, scope_to_list
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7591 import ClientRegistrationEndpoint
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc7662 import IntrospectionEndpoint
+from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_url
+from authlib.oauth2.rfc8628 import (
+    DEVICE_CODE_GRANT_TYPE,
+    DeviceAuthorizationEndpoint,
+    DeviceCodeGrant,
+    DeviceCredentialDict,
+)
+from authlib.oauth2.rfc9207 import IssuerParameter
+from flask import Flask, jsonify, redirect, request, session
+
+from tests.peers.logins.pages import consent, page
+
+OFFLINE = "offline_access"
+SCOPES = ["notes:read", "notes:write", OFFLINE]
+WAYS = ["none", "client_secret_basic", "client_secret_post"]
+#: The MCP server, which asks what a token is good for.
+RESOURCE_SERVER = "notes", "secret-of-notes"
+
+
+class Client(ClientMixin):
+    """A client, with what it was registered with."""
+
+    def __init__(self, client_id: str, secret: str, metadata: dict[str, Any]) -> None:
+        self.client_id, self.secret, self.metadata = client_id, secret, metadata
+
+    def get_client_id(self) -> str:
+        """See the mixin; so are the following."""
+        return self.client_id
+
+    def get_default_redirect_uri(self) -> str:
+        return str(self.metadata["redirect_uris"][0])
+
+    def get_allowed_scope(self, scope: str | None) -> str:
+        allowed = scope_to_list(self.metadata.get("scope", ""))
+        return str(list_to_scope([each for each in scope_to_list(scope or "") if each in allowed]))
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return redirect_uri in self.metadata["redirect_uris"]
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        return secrets.compare_digest(self.secret, client_secret)
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        return method == self.metadata["token_endpoint_auth_method"] if endpoint == "token" else True
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type in self.metadata["response_types"]
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in self.metadata["grant_types"]
+
+
+@dataclass
+class Code(AuthorizationCodeMixin):
+    """A code that a person brings back."""
+
+    client_id: str
+    redirect_uri: str
+    scope: str
+    user: str
+    resource: str | None
+    code_challenge: str | None
+    code_challenge_method: str | None
+
+    def get_redirect_uri(self) -> str:
+        """See the mixin; so is the following."""
+        return self.redirect_uri
+
+    def get_scope(self) -> str:
+        return self.scope
+
+
+@dataclass
+class Token(TokenMixin):
+    """An access token and the refresh token that came with it. All that came of one login are of one family."""
+
+    client_id: str
+    user: str
+    scope: str
+    resource: str | None
+    family: str
+    access_token: str
+    refresh_token: str | None
+    ends: float
+    revoked: bool = False
+
+    def check_client(self, client: Client) -> bool:
+        """See the mixin; so are the following."""
+        return client.client_id == self.client_id
+
+    def get_scope(self) -> str:
+        return self.scope
+
+    def get_expires_in(self) -> float:
+        return self.ends - time.time()
+
+    def is_expired(self) -> bool:
+        return self.ends < time.time()
+
+    def is_revoked(self) -> bool:
+        return self.revoked
+
+    def get_user(self) -> str:
+        return self.user
+
+
+class Kept:
+    """What a database would keep."""
+
+    def __init__(self) -> None:
+        name, secret = RESOURCE_SERVER
+        self.clients = {name: Client(name, secret, {"token_endpoint_auth_method": "client_secret_basic"})}
+        self.codes: dict[str, Code] = {}
+        self.tokens: list[Token] = []
+        self.devices: dict[str, DeviceCredentialDict] = {}
+        self.decisions: dict[str, tuple[str, bool]] = {}  # user code → who, and whether they allow it
+        self.grants: Counter[str] = Counter()
+        self.lifetime = 3600
+
+    def save_token(self, token: dict[str, Any], asked: Any) -> None:
+        """Keep a token that was given, for the server that it was asked for."""
+        self.grants[asked.payload.grant_type] += 1
+        origin = asked.refresh_token or asked.authorization_code or asked.credential
+        self.tokens.append(
+            Token(
+                client_id=asked.client.client_id,
+                user=asked.user,
+                scope=token["scope"],
+                resource=origin["resource"] if isinstance(origin, dict) else origin.resource,
+                family=origin.family if isinstance(origin, Token) else secrets.token_hex(),
+                access_token=token["access_token"],
+                refresh_token=token.get("refresh_token"),
+                ends=time.time() + self.lifetime,
+            )
+        )
+
+    def find(self, text: str) -> Token | None:
+        """The token that an access token or a refresh token belongs to."""
+        return next((each for each in self.tokens if text in (each.access_token, each.refresh_token)), None)
+
+    def end(self, family: str) -> None:
+        """Nothing of a login is of use any more."""
+        for token in self.tokens:
+            token.revoked |= token.family == family
+
+
+kept = Kept()
+
+
+class Codes(AuthorizationCodeGrant):
+    """Logging in with a browser; see Authlib."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = WAYS
+
+    def save_authorization_code(self, code: str, request: Any) -> None:
+        """See the grant; so are the following."""
+        data = request.payload.data
+        kept.codes[code] = Code(
+            client_id=request.client.client_id,
+            redirect_uri=request.payload.redirect_uri,
+            scope=request.scope,
+            user=request.user,
+            resource=data.get("resource"),
+            code_challenge=data.get("code_challenge"),
+            code_challenge_method=data.get("code_challenge_method"),
+        )
+
+    def query_authorization_code(self, code: str, client: Client) -> Code | None:
+        found = kept.codes.get(code)
+        return found if found is not None and found.client_id == client.client_id else None
+
+    def delete_authorization_code(self, authorization_code: Code) -> None:
+        kept.codes = {code: each for code, each in kept.codes.items() if each is not authorization_code}
+
+    def authenticate_user(self, authorization_code: Code) -> str:
+        return authorization_code.user
+
+
+class Refreshes(RefreshTokenGrant):
+    """Refresh tokens rotate; one that comes twice ends its login."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = WAYS
+    INCLUDE_NEW_REFRESH_TOKEN = True
+
+    def authenticate_refresh_token(self, refresh_token: str) -> Token | None:
+        """See the grant; so are the following."""
+        token = kept.find(refresh_token)
+        if token is None or not token.revoked:
+            return token
+        kept.end(token.family)
+        return None
+
+    def authenticate_user(self, refresh_token: Token) -> str:
+        return refresh_token.user
+
+    def revoke_old_credential(self, refresh_token: Token) -> None:
+        refresh_token.revoked = True
+
+
+class Devices(DeviceCodeGrant):
+    """Logging in with a code that is typed elsewhere."""
+
+    def query_device_credential(self, device_code: str) -> DeviceCredentialDict | None:
+        """See the grant; so are the following."""
+        return kept.devices.get(device_code)
+
+    def query_user_grant(self, user_code: str) -> tuple[str, bool] | None:
+        return kept.decisions.get(user_code)
+
+    def should_slow_down(self, credential: DeviceCredentialDict) -> bool:
+        return False
+
+
+class DeviceCodes(DeviceAuthorizationEndpoint):
+    """Gives those codes."""
+
+    CLIENT_AUTH_METHODS = WAYS
+    INTERVAL = 1
+
+    def get_verification_uri(self) -> str:
+        """See the endpoint; so is the following."""
+        return f"{request.host_url}device"
+
+    def save_device_credential(self, client_id: str, scope: str | None, data: dict[str, Any]) -> None:
+        allowed = kept.clients[client_id].get_allowed_scope(scope)
+        more = {"client_id": client_id, "scope": allowed, "resource": request.form.get("resource")}
+        kept.devices[data["device_code"]] = DeviceCredentialDict(**data, **more)
+
+
+class Registration(ClientRegistrationEndpoint):
+    """Anybody may register."""
+
+    def authenticate_token(self, request: Any) -> str:
+        """See the endpoint; so are the following."""
+        return "anybody"
+
+    def get_server_metadata(self) -> dict[str, Any]:
+        return {}
+
+    def save_client(self, client_info: dict[str, Any], client_metadata: dict[str, Any], request: Any) -> Client:
+        client = Client(client_info["client_id"], client_info["client_secret"], client_metadata)
+        kept.clients[client.client_id] = client
+        return client
+
+
+class Revocation(RevocationEndpoint):
+    """A login ends with any of its tokens."""
+
+    CLIENT_AUTH_METHODS = WAYS
+
+    def query_token(self, token_string: str, token_type_hint: str | None) -> Token | None:
+        """See the endpoint; so is the following."""
+        return kept.find(token_string)
+
+    def revoke_token(self, token: Token, request: Any) -> None:
+        kept.end(token.family)
+
+
+class Introspection(IntrospectionEndpoint):
+    """What a token is good for; the MCP server may ask that."""
+
+    def check_permission(self, token: Token, client: Client, request: Any) -> bool:
+        """See the endpoint; so are the following."""
+        return client.client_id == RESOURCE_SERVER[0]
+
+    def query_token(self, token_string: str, token_type_hint: str | None) -> Token | None:
+        return kept.find(token_string)
+
+    def introspect_token(self, token: Token) -> dict[str, Any]:
+        return {
+            "client_id": token.client_id,
+            "scope": token.scope,
+            "sub": token.user,
+            "aud": token.resource,
+            "exp": int(token.ends),
+        }
+
+
+def serve(port: int) -> None:
+    """Serve until killed."""
+    origin = f"http://127.0.0.1:{port}"
+    issuer = f"{origin}/tenant"
+    app = Flask(__name__)
+    app.secret_key = secrets.token_bytes()
+    app.config.update(
+        OAUTH2_SCOPES_SUPPORTED=SCOPES,
+        OAUTH2_REFRESH_TOKEN_GENERATOR=True,
+    )
+    server = AuthorizationServer(app, kept.clients.get, kept.save_token)
+    tokens = server.create_bearer_token_generator(app.config)
+
+    def generate(grant_type: str, scope: str | None = None, include_refresh_token: bool = True, **more: Any) -> Any:
+        offline = include_refresh_token and OFFLINE in scope_to_list(scope or "")
+        more["expires_in"] = kept.lifetime
+        return tokens(grant_type, scope=scope, include_refresh_token=offline, **more)
+
+    class Issuer(IssuerParameter):
+        """Says who sends people back (RFC 9207)."""
+
+        def get_issuer(self) -> str:
+            """See the extension."""
+            return issuer
+
+    server.register_token_generator("default", generate)
+    server.register_extension(Issuer())
+    server.register_grant(Codes, [CodeChallenge(required=True)])
+    server.register_grant(Refreshes)
+    server.register_grant(Devices)
+    for endpoint in (DeviceCodes, Registration, Revocation, Introspection):
+        server.register_endpoint(endpoint)
+
+    metadata = AuthorizationServerMetadata(
+        issuer=issuer,
+        authorization_endpoint=f"{origin}/authorize",
+        token_endpoint=f"{origin}/token",
+        registration_endpoint=f"{origin}/register",
+        revocation_endpoint=f"{origin}/revoke",
+        introspection_endpoint=f"{origin}/introspect",
+        scopes_supported=SCOPES,
+        response_types_supported=["code"],
+        grant_types_supported=["authorization_code", "refresh_token", DEVICE_CODE_GRANT_TYPE],
+        token_endpoint_auth_methods_supported=WAYS,
+        code_challenge_methods_supported=["S256"],
+    )
+    metadata.validate()
+
+    @app.get(get_well_known_url(issuer))
+    def well_known() -> Any:
+        extensions = {
+            "authorization_response_iss_parameter_supported": True,
+            "device_authorization_endpoint": f"{origin}/devices",
+        }
+        return jsonify({**metadata, **extensions})
+
+    @app.route("/authorize", methods=["GET", "POST"])
+    def authorize() -> Any:
+        user = session.get("user")
+        if user is None:
+            return redirect(f"/login?next={quote(request.full_path, safe='')}")
+        try:
+            grant = server.get_consent_grant(end_user=user)
+        except OAuth2Error as error:
+            return server.handle_error_response(request, error)
+        if request.method == "GET":
+            return consent(grant.client.metadata["client_name"], scope_to_list(grant.request.scope), {})
+        allowed = user if request.form["press"] == "Allow" else None
+        return server.create_authorization_response(grant_user=allowed, grant=grant)
+
+    @app.route("/login", methods=["GET", "POST"])
+    def login() -> Any:
+        if request.method == "GET":
+            return page("Who are you?", "Say your name.", ("Log in",), {"name": None})
+        session["user"] = request.form["name"]
+        return redirect(request.args["next"])
+
+    @app.route("/device", methods=["GET", "POST"])
+    def device() -> Any:
+        if request.method == "GET":
+            return page("Which device?", "Type its code.", ("Allow", "Deny"), {"code": None})
+        kept.decisions[request.form["code"]] = "ada", request.form["press"] == "Allow"
+        return page("Done", "Go back to your device.", (), {})
+
+    app.post("/token")(server.create_token_response)
+    for path, name in {
+        "devices": "device_authorization",
+        "register": "client_registration",
+        "revoke": "revocation",
+        "introspect": "introspection",
+    }.items():
+        app.add_url_rule(f"/{path}", path, lambda name=name: server.create_endpoint_response(name), methods=["POST"])
+
+    @app.route("/control", methods=["GET", "POST"])
+    def control() -> Any:
+        """How a test makes time pass here, and looks on."""
+        kept.lifetime = request.args.get("lifetime", kept.lifetime, int)
+        for token in kept.tokens if "end" in request.args else ():
+            token.ends = 0
+        return jsonify(kept.grants)
+
+    app.run("127.0.0.1", port, threaded=True)
+
+
+if __name__ == "__main__":
+    os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"  # as its documentation has it, for a server on this machine
+    serve(int(sys.argv[1]))
