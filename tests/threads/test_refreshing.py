@@ -96,6 +96,14 @@ def test_a_refresh_comes_thirty_seconds_ahead(
     assert len(endpoint.sent) == refreshes
 
 
+def test_a_token_that_lasts_seconds_is_used_more_than_once(store: MemoryStore, endpoint: Endpoint) -> None:
+    endpoint.lifetime = 20.0
+    shared = refresher(store, endpoint)
+    for _ in range(3):
+        assert shared.credentials(Deadline(60)).access_token == "access-1"
+    assert endpoint.sent == ["refresh-0"]
+
+
 def test_threads_share_one_refresh(store: MemoryStore, endpoint: Endpoint) -> None:
     shared = refresher(store, endpoint)
     outcomes = together(8, lambda: shared.credentials(Deadline(60)))
@@ -445,8 +453,8 @@ def test_without_a_refresh_token_nothing_is_sent(store: MemoryStore, endpoint: E
     assert endpoint.sent == []
 
 
-def test_a_token_that_ends_soon_after_a_refresh_is_used(store: MemoryStore, endpoint: Endpoint) -> None:
-    endpoint.lifetime = 10.0
+def test_a_token_that_ends_with_its_refresh_is_used_once(store: MemoryStore, endpoint: Endpoint) -> None:
+    endpoint.lifetime = 0.0
     ours = refresher(store, endpoint)
     assert ours.credentials(Deadline(60)).access_token == "access-1"
     assert ours.credentials(Deadline(60)).access_token == "access-2"

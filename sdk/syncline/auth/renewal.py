@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from .tokens import Credentials
 
-#: Seconds before its end from which on an access token is refreshed rather than used.
+#: The most seconds before its end that an access token is refreshed rather than used.
 MARGIN = 30.0
 #: Refresh tokens that are tried in one renewal: a second one was stored by somebody else while the first was refused.
 MOST = 2
@@ -118,4 +118,11 @@ class Renewal:
 def usable(credentials: Credentials, rejected: str | None, now: float) -> bool:
     """Whether an access token can be sent as it is."""
     token = credentials.access_token
-    return bool(token) and token != rejected and not credentials.expires_within(now, MARGIN)
+    return bool(token) and token != rejected and not credentials.expires_within(now, margin(credentials))
+
+
+def margin(credentials: Credentials) -> float:
+    """Seconds before its end from which on an access token is refreshed: half of its life at most, so that each is used."""
+    if credentials.expires_at is None or credentials.obtained_at is None:
+        return MARGIN
+    return max(0.0, min(MARGIN, (credentials.expires_at - credentials.obtained_at) / 2))
