@@ -10,7 +10,7 @@ from syncline.errors import ConfigError, DiscoveryFailed
 
 from . import metadata, urls
 from .challenge import Challenge
-from .documents import Unusable
+from .documents import Unusable, shown
 from .metadata import ResourceMetadata, ServerMetadata
 from .settings import Settings
 from .steps import Fetch, Fetched, Steps, ask
@@ -102,7 +102,7 @@ def find_server(settings: Settings, issuer: str) -> Steps[ServerMetadata]:
     """The metadata of an authorization server.
 
     Raises:
-        ConfigError: Tokens are to be bound to a key, and it does not do that.
+        ConfigError: Tokens are to be bound to a key, and it does not do that, or not with a key like ours.
         DiscoveryFailed: There are none, or they are somebody else's.
     """
     refusal = metadata.issuer_refusal(issuer, settings.reach)
@@ -112,8 +112,12 @@ def find_server(settings: Settings, issuer: str) -> Steps[ServerMetadata]:
     found = yield from search.look(metadata.server_urls(issuer), lambda body: metadata.read_server(body, issuer))
     if found is None:
         raise search.failed(f"{urls.shown(issuer)} publishes no metadata", "ask those who run the authorization server")
-    if settings.prover is not None and found.dpop_algorithms is None:
-        raise ConfigError(f"{urls.shown(issuer)} binds no tokens to keys: log in without DPoP")
+    if settings.prover is not None and settings.prover.algorithm not in (found.dpop_algorithms or ()):
+        others = shown(" or ".join(found.dpop_algorithms or ()))
+        reason = (
+            f"only to keys for {others}, and ours signs with {settings.prover.algorithm}" if others else "to no keys"
+        )
+        raise ConfigError(f"{urls.shown(issuer)} binds tokens {reason}: log in without DPoP")
     return found
 
 

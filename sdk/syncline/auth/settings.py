@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from syncline.errors import ConfigError
 
@@ -15,8 +15,19 @@ from .urls import Reach
 
 #: Gives so many random bytes, of the kind that nobody can guess.
 Entropy: TypeAlias = Callable[[int], bytes]
-#: Makes a proof of possession for a method, a URL and a nonce that was asked for (RFC 9449, 4.2): a new one at each call.
-Prover: TypeAlias = Callable[[str, str, str | None], str]
+
+
+class Prover(Protocol):
+    """Has a key that tokens are bound to (RFC 9449)."""
+
+    @property
+    def algorithm(self) -> str:
+        """What it signs with, as in RFC 7518, section 3.1."""
+        ...
+
+    def prove(self, method: str, url: str, nonce: str | None = None) -> str:
+        """A proof for one request (RFC 9449, 4.2), with a nonce that was asked for; a new one at each call."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def _request(
     while True:
         headers, members = _proof(server, client)
         if settings.prover is not None and token_types == DPOP:
-            headers = {**headers, "DPoP": settings.prover("POST", endpoint, nonce)}
+            headers = {**headers, "DPoP": settings.prover.prove("POST", endpoint, nonce)}
         fetched = yield from _post(settings, endpoint, headers, token_requests.encode({**form, **members}))
         answer = token_requests.read_answer(fetched.status, fetched.body, token_types)
         asked = fetched.headers.get("dpop-nonce") if token_types == DPOP else None

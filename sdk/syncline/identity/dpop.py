@@ -22,20 +22,25 @@ _Origin = tuple[str, str, int]
 
 
 class Possession:
-    """A key that tokens are bound to, and the latest nonce of each origin. For any number of threads.
+    """A key that tokens are bound to, and the latest nonce of each origin. A ``Prover``, for any number of threads.
 
     Args:
         key: The key.
+
+    Attributes:
+        pem: The key in PEM.
+        algorithm: What it signs with.
     """
 
     def __init__(self, key: SigningKey) -> None:
         self.pem = key.pem
+        self.algorithm = key.algorithm
         self._key = key
         self._header = {"typ": "dpop+jwt", "jwk": dict(key.public)}
         self._nonces: dict[_Origin, str] = {}
 
     def prove(self, method: str, url: str, nonce: str | None = None, token: str | None = None) -> str:
-        """A proof for one request, and for no other one (RFC 9449, 4.2). A ``Prover``.
+        """A proof for one request, and for no other one (RFC 9449, 4.2).
 
         Args:
             method: Its method.
@@ -77,7 +82,7 @@ class Possession:
         return self._nonces.get(urls.origin(claims["htu"])) != sent
 
     def __repr__(self) -> str:
-        return f"<Possession {self._key.algorithm}>"
+        return f"<Possession {self.algorithm}>"
 
 
 def _target(url: str) -> str:

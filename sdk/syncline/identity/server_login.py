@@ -230,7 +230,7 @@ class ServerLogin:
         settings, fetcher = self._reach()
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
         if possession is not None:
-            settings = replace(settings, prover=possession.prove)
+            settings = replace(settings, prover=possession)
         steps = authorize(
             settings,
             entropy=secrets.token_bytes,
@@ -251,7 +251,7 @@ class ServerLogin:
         """On the thread that refreshes, which no connection owns."""
         settings, _ = self._reach()
         if credentials.private_key is not None:
-            settings = replace(settings, prover=self._possessing(credentials.private_key).prove)
+            settings = replace(settings, prover=self._possessing(credentials.private_key))
         fetcher = self._fetcher(settings.reach)
         hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, None, 0, CancelToken(), Deadline(REFRESH))
         steps = renew(

@@ -12,7 +12,7 @@ from syncline.auth.discovery import Found, discover
 from syncline.auth.metadata import legacy_server
 from syncline.auth.steps import Fetch, Fetched
 from syncline.errors import ConfigError, DiscoveryFailed
-from tests.fixtures.oauth import ISSUER, MCP, PRM, Authority, World, page, settings
+from tests.fixtures.oauth import ISSUER, MCP, PRM, Authority, Prover, World, page, settings
 
 ROOT = "https://notes.test/.well-known/oauth-protected-resource"
 ASM = "https://id.test/.well-known/oauth-authorization-server/acme"
@@ -220,10 +220,13 @@ def test_tokens_that_are_bound_to_a_key(world: World) -> None:
     Authority(world)
     with pytest.raises(ConfigError, match="with DPoP"):
         find(world)
-    with pytest.raises(ConfigError, match="without DPoP"):
-        find(world, prover=lambda method, url, nonce: "proof")
-    Authority(world, dpop_signing_alg_values_supported=["ES256"])
-    assert find(world, prover=lambda method, url, nonce: "proof").server.dpop_algorithms == ("ES256",)
+    with pytest.raises(ConfigError, match="to no keys: log in without DPoP"):
+        find(world, prover=Prover())
+    Authority(world, dpop_signing_alg_values_supported=["RS256", "EdDSA"])
+    with pytest.raises(ConfigError, match="only to keys for RS256 or EdDSA, and ours signs with ES256"):
+        find(world, prover=Prover())
+    Authority(world, dpop_signing_alg_values_supported=["RS256", "ES256"])
+    assert find(world, prover=Prover()).server.dpop_algorithms == ("RS256", "ES256")
 
 
 def test_a_server_of_2025_03_26_with_metadata(world: World) -> None:

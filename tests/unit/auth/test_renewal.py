@@ -84,7 +84,14 @@ def test_what_can_be_sent(credentials: Credentials, rejected: str | None, expect
 
 @pytest.mark.parametrize(
     ("obtained_at", "expires_at", "expected"),
-    [(None, 3600.0, 30.0), (0.0, None, 30.0), (0.0, 3600.0, 30.0), (0.0, 20.0, 10.0), (0.0, 0.0, 0.0), (10.0, 0.0, 0.0)],
+    [
+        (None, 3600.0, 30.0),
+        (0.0, None, 30.0),
+        (0.0, 3600.0, 30.0),
+        (0.0, 20.0, 10.0),
+        (0.0, 0.0, 0.0),
+        (10.0, 0.0, 0.0),
+    ],
 )
 def test_how_long_before_its_end_a_token_is_refreshed(
     obtained_at: float | None, expires_at: float | None, expected: float

@@ -8,7 +8,7 @@ from syncline.auth.clients import OAuthClient
 from syncline.auth.settings import Budget, Enterprise, Settings, Workload
 from syncline.auth.urls import Reach
 from syncline.errors import ConfigError
-from tests.fixtures.oauth import MCP, settings
+from tests.fixtures.oauth import MCP, Prover, settings
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,6 @@ def test_nothing_secret_is_shown() -> None:
     secret = OAuthClient("c", secret="planted")
     grants = (Workload(lambda audience: "planted"), Enterprise("https://idp.test/token", secret, lambda: "planted"))
     for grant in grants:
-        shown = repr(settings(grant=grant, client=secret, prover=lambda method, url, nonce: "planted"))
+        shown = repr(settings(grant=grant, client=secret, prover=Prover()))
         assert "planted" not in shown
         assert "lambda" not in shown

@@ -14,7 +14,7 @@ from syncline.auth.metadata import ServerMetadata
 from syncline.auth.steps import Fetch, Fetched
 from syncline.auth.token_requests import DeviceCodes, TokenAnswer, TokenRefusal
 from syncline.errors import AuthDenied, ConfigError, DiscoveryFailed, RefreshFailed
-from tests.fixtures.oauth import ISSUER, MCP, REDIRECT, World, page, settings
+from tests.fixtures.oauth import ISSUER, MCP, REDIRECT, Prover, World, page, settings
 
 TOKEN = "https://id.test/acme/token"
 SERVER = ServerMetadata(ISSUER, TOKEN, auth_methods=("client_secret_basic", "none"))
@@ -129,22 +129,13 @@ def test_a_refresh_that_is_refused(world: World) -> None:
 # ---------------------------------------------------------------------------------------------------------------------- DPoP
 
 
-class Prover:
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str, str | None]] = []
-
-    def __call__(self, method: str, url: str, nonce: str | None) -> str:
-        self.asked.append((method, url, nonce))
-        return f"proof {len(self.asked)}"
-
-
 def test_a_proof_goes_with_each_request(world: World) -> None:
     """DP-2: and the token has to be bound."""
     prover = Prover()
     assert isinstance(ask_token(world, prover=prover), TokenRefusal)
     world.pages[f"POST {TOKEN}"] = page({**GIVEN, "token_type": "DPoP"})
     assert ask_token(world, prover=prover) == TokenAnswer("planted-access", "dpop")
-    assert [fetch.headers["DPoP"] for fetch in world.of(Fetch)] == ["proof 1", "proof 2"]
+    assert [fetch.headers["DPoP"] for fetch in world.of(Fetch)] == ["planted proof 1", "planted proof 2"]
     assert prover.asked == [("POST", TOKEN, None)] * 2
 
 
@@ -155,7 +146,7 @@ def test_a_nonce_is_taken_up_once(world: World) -> None:
     world.pages[f"POST {TOKEN}"] = lambda fetch: answers.pop(0)
     assert ask_token(world, prover=prover) == TokenAnswer("planted-access", "dpop")
     assert prover.asked == [("POST", TOKEN, None), ("POST", TOKEN, "n1")]
-    assert [fetch.headers["DPoP"] for fetch in world.of(Fetch)] == ["proof 1", "proof 2"]
+    assert [fetch.headers["DPoP"] for fetch in world.of(Fetch)] == ["planted proof 1", "planted proof 2"]
     world.pages[f"POST {TOKEN}"] = page({"error": "use_dpop_nonce"}, 400, dpop_nonce="n2")
     assert ask_token(world, prover=prover) == TokenRefusal("use_dpop_nonce", "", 400)
     assert len(prover.asked) == 4

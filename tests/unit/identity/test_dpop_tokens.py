@@ -164,11 +164,15 @@ def test_bound_tokens_that_are_kept_are_used_as_such(guard: Guarded) -> None:
     assert {token for token, _ in guard.proofs} == {"DPoP planted-token-1"}
 
 
-def test_an_authorization_server_without_dpop_is_a_setting_to_change(guard: Guarded) -> None:
-    """DP-1."""
-    guard.metadata.clear()
+@pytest.mark.parametrize("algorithms", [None, [], ["RS256"]])
+def test_an_authorization_server_that_takes_no_such_proofs_is_a_setting_to_change(
+    guard: Guarded, algorithms: list[str] | None
+) -> None:
+    """DP-1: it has to announce the algorithm of the key, too; it is told nothing, and nobody is asked."""
+    guard.metadata["dpop_signing_alg_values_supported"] = algorithms
     with pytest.raises(syncline.ConfigError, match="log in without DPoP"):
         connect(guard, oauth(guard))
+    assert guard.asked == []
 
 
 def test_a_bearer_token_in_the_answer_is_refused(guard: Guarded) -> None:
