@@ -100,7 +100,7 @@ class _Any:
 def test_a_login_that_does_not_work(
     protected: Protected, someone: Someone, answer: dict[str, str], error: str | None, words: str
 ) -> None:
-    """Whoever called is told, and so is the person at the browser; nothing is kept, and no code is used."""
+    """L-4: whoever called is told why, and the person at the browser that it did not work; nothing is kept, and no code is used."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     issuer.person = lambda asked: {**answer, "state": asked["state"]}
@@ -110,7 +110,7 @@ def test_a_login_that_does_not_work(
     assert caught.value.error == error
     someone.join()
     assert "The login did not work" in someone.pages[0]
-    assert words in someone.pages[0]
+    assert words not in someone.pages[0]
     assert not store.keys()
     assert issuer.counts["token"] == 0
     assert "planted" not in str(caught.value) + someone.pages[0]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import socket
 from collections.abc import Callable
 
+from syncline.auth import urls
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
@@ -24,6 +24,8 @@ _PAGE = """<!doctype html>
 
 class Loopback:
     """Listens on 127.0.0.1 for the one request of a browser that belongs to a login; holds it until the login has ended.
+
+    Its pages say nothing of what anybody else said, in a URL or at an endpoint.
 
     Args:
         port: The port; 0 for any that is free.
@@ -71,24 +73,24 @@ class Loopback:
             _answer(browser, "404 Not Found", "Nothing here", "This page is for the end of a login only.")
         raise ConnectionClosed("the login was given up")
 
-    def finish(self, problem: str | None) -> None:
-        """Tell the person at the browser how it went; None: well."""
+    def finish(self, *, well: bool) -> None:
+        """Tell the person at the browser how it went."""
         browser, self._browser = self._browser, None
         if browser is None:
             return
-        if problem is None:
+        if well:
             _answer(browser, "200 OK", "You are logged in", "This window can be closed.")
         else:
-            _answer(browser, "200 OK", "The login did not work", problem)
+            _answer(browser, "200 OK", "The login did not work", "The program that asked for it says why.")
 
     def close(self) -> None:
         """Stop listening."""
-        self.finish("The program has ended the login.")
+        self.finish(well=False)
         self._listening.close()
 
 
 def _target(browser: socket.socket, over: CancelToken, deadline: Deadline) -> str | None:
-    """The target of a GET; None for anything else, and for a browser that takes too long. Leaves nothing unread."""
+    """The target of a GET for this machine; None for anything else, and for a browser that takes too long. Leaves nothing unread."""
     head = b""
     while b"\r\n\r\n" not in head and len(head) < MOST and not over.cancelled and not deadline.expired:
         browser.settimeout(deadline.nap() or 0.001)
@@ -101,12 +103,22 @@ def _target(browser: socket.socket, over: CancelToken, deadline: Deadline) -> st
         if not piece:
             return None
         head += piece
-    words = head.partition(b"\r\n")[0].decode("latin-1").split(" ")
-    return words[1] if len(words) == 3 and words[0] == "GET" else None
+    first, *fields = head.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+    words = first.split(" ")
+    hosts = [value.strip() for name, _, value in (line.partition(":") for line in fields) if name.lower() == "host"]
+    return words[1] if len(words) == 3 and words[0] == "GET" and len(hosts) == 1 and _is_ours(hosts[0]) else None
+
+
+def _is_ours(host: str) -> bool:
+    """Whether a browser meant this machine, and no name that somebody lets lead here."""
+    try:
+        return urls.is_loopback(f"http://{host}/")
+    except ValueError:
+        return False
 
 
 def _answer(browser: socket.socket, status: str, title: str, text: str) -> None:
-    page = _PAGE.format(title=html.escape(title), text=html.escape(text)).encode()
+    page = _PAGE.format(title=title, text=text).encode()
     head = (
         f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(page)}\r\n"
         "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'; "

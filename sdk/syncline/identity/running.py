@@ -13,7 +13,7 @@ from syncline.auth import authorization
 from syncline.auth.steps import AskPerson, Fetch, Forget, Kept, Listen, Recall, ShowCode, Step, Steps, Wait
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import ConfigError, ConnectionClosed, SynclineError
+from syncline.errors import ConfigError, ConnectionClosed
 
 from .fetching import Fetcher
 from .loopback import Loopback
@@ -85,17 +85,13 @@ class Hands:
 
     def run(self, steps: Steps[T]) -> T:
         """Run a flow to its end. Blocks on the network and on people; raises what goes wrong."""
-        problem: str | None = "The program has ended the login."
         try:
             result = self._run(steps)
-            problem = None
+            if self._loopback is not None:
+                self._loopback.finish(well=True)
             return result
-        except SynclineError as error:
-            problem = error.message
-            raise
         finally:
             if self._loopback is not None:
-                self._loopback.finish(problem)
                 self._loopback.close()
 
     def _run(self, steps: Steps[T]) -> T:
