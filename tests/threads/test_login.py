@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import socket
+import sys
 import time
+import webbrowser
 from collections.abc import Callable
 from dataclasses import fields
 
@@ -24,6 +27,16 @@ from tools.fakeserver.mcp_http import McpHttpServer
 
 pytestmark = pytest.mark.usefixtures("state")
 Protected = Callable[..., ProtectedMcpServer]
+#: A program that wants credentials, and says so as a server behind a URL would.
+REFUSES = """
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        told = {"WWW-Authenticate": 'Bearer resource_metadata="http://127.0.0.1:9/metadata"'}
+        error = {"code": 401, "message": f"401 Unauthorized: {os.environ['NOTES_TOKEN']} is no token", "data": told}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+"""
 
 
 def issuer_of(server: ProtectedMcpServer) -> AuthorizationServer:
@@ -117,8 +130,21 @@ class TestLogin:
         assert {proof.partition(" ")[0] for proof, _ in guard.proofs} == {"DPoP"}
 
     def test_a_program_is_not_logged_in_at(self) -> None:
+        """T-1."""
         with pytest.raises(syncline.ConfigError, match="from its environment"):
             syncline.login("uvx weather-server")
+
+    def test_nothing_that_a_program_says_is_a_challenge(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """T-1: no browser, no discovery; it has its credentials from its environment."""
+        used: list[str] = []
+        monkeypatch.setattr(webbrowser, "open", lambda *_: used.append("browser"))
+        for name in ("getaddrinfo", "create_connection", "socket"):
+            monkeypatch.setattr(socket, name, lambda *_, name=name, **__: used.append(name))
+        server = syncline.StdioServer(sys.executable, ["-c", REFUSES], env={"NOTES_TOKEN": "wrong"})
+        with pytest.raises(syncline.ServerError, match="401 Unauthorized: wrong is no token") as caught:
+            syncline.connect(server)
+        assert not isinstance(caught.value, syncline.AuthError)
+        assert used == []
 
 
 class TestStatus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import socket
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -102,6 +103,65 @@ def test_addresses_are_looked_at_before_anything_connects(scripted_server: Scrip
     with pytest.raises(DiscoveryFailed, match="nothing is sent there"):
         ours.fetch(get(server.url), Deadline(20))
     assert server.connections == 0
+
+
+class Names:
+    """A directory of names that says something else each time that it is asked, and what was connected to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, *answers: list[str]) -> None:
+        self.asked = 0
+        self.dialled: list[str] = []
+        look_up, names = socket.getaddrinfo, self
+
+        def answer(host: Any, port: Any, *args: Any, **options: Any) -> Any:
+            if host != name:
+                return look_up(host, port, *args, **options)
+            addresses = answers[min(self.asked, len(answers) - 1)]
+            self.asked += 1
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+        class Watched(socket.socket):
+            def connect(self, address: Any) -> None:
+                names.dialled.append(address[0])
+                if not address[0].startswith("127."):
+                    raise OSError("nobody is there")
+                super().connect(address)
+
+        monkeypatch.setattr(socket, "getaddrinfo", answer)
+        monkeypatch.setattr(socket, "socket", Watched)
+
+
+def test_a_name_is_looked_up_once_for_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z-5: what would be said the next time, when the addresses have been looked at, does not matter."""
+    names = Names(monkeypatch, "rebound.test", ["93.184.216.34", "93.184.216.35"], ["127.0.0.1"])
+    ours = Fetcher(Reach(frozenset({"public"})), verify=True, proxies={}, trust_env=False, connect_timeout=10.0)
+    with pytest.raises(DiscoveryFailed, match=r"no answer from https://rebound\.test"):
+        ours.fetch(get("https://rebound.test/token"), Deadline(20))
+    assert (names.asked, names.dialled) == (1, ["93.184.216.34", "93.184.216.35"])
+
+
+@pytest.mark.parametrize("addresses", [["10.0.0.7"], ["93.184.216.34", "10.0.0.7"], ["93.184.216.34", "127.0.0.1"]])
+def test_a_name_that_leads_to_somewhere_else_by_now(monkeypatch: pytest.MonkeyPatch, addresses: list[str]) -> None:
+    """Z-5: each connection is looked at, and none of the addresses may be where the server is not."""
+    names = Names(monkeypatch, "rebound.test", ["93.184.216.34"], addresses)
+    ours = Fetcher(Reach(frozenset({"public"})), verify=True, proxies={}, trust_env=False, connect_timeout=10.0)
+    for reason in ("no answer from", "nothing is sent there"):
+        with pytest.raises(DiscoveryFailed, match=reason):
+            ours.fetch(get("https://rebound.test/token"), Deadline(20))
+    assert names.dialled == ["93.184.216.34"]
+
+
+def test_the_name_is_still_the_one_that_is_meant(scripted_server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z-5: the certificate has to be for it, and the server is told of it."""
+    server = scripted_server(lambda exchange: exchange.respond(200, b"{}"), tls=True)
+    port = server.origin.rpartition(":")[2]
+    Names(monkeypatch, "localhost", ["127.0.0.1"])
+    assert fetcher().fetch(get(f"https://localhost:{port}/x"), Deadline(20)).status == 200
+    assert server.requests[0].header("Host") == f"localhost:{port}"
+    Names(monkeypatch, "rebound.test", ["127.0.0.1"])
+    with pytest.raises(DiscoveryFailed, match="certificate"):
+        fetcher().fetch(get(f"https://rebound.test:{port}/x"), Deadline(20))
+    assert len(server.requests) == 1
 
 
 def test_a_proxy_looks_names_up_by_itself(scripted_server: Scripted) -> None:
