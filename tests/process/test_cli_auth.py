@@ -51,6 +51,18 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return page
 
 
+def test_a_browser_is_opened_without_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z-7: what a shell would take for a command is a part of the URL, and arrives as one word."""
+    program, seen, mark = tmp_path / "browser.py", tmp_path / "seen", tmp_path / "mark"
+    program.write_text("import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(repr(sys.argv[2:]))")
+    monkeypatch.setenv("BROWSER", f"{shlex.join([sys.executable, str(program), str(seen)])} %s")
+    url = f"https://id.example/a;>{mark};$(>{mark})`>{mark}`&>{mark}|'\"?x=$HOME"
+    visit = "import sys, syncline; syncline.open_browser(syncline.Visit(sys.argv[1], 'https://notes.example/mcp'))"
+    subprocess.run([sys.executable, "-c", visit, url], check=True, timeout=SOON)
+    assert seen.read_text() == repr([url])
+    assert not mark.exists()
+
+
 def test_one_process_logs_in_for_all(server: ProtectedMcpServer, issuer: AuthorizationServer, page: Path) -> None:
     ran = syncline("auth", "login", server.url, "--store", "file", "--json")
     assert ran.returncode == 0, ran.stderr

@@ -285,13 +285,31 @@ def test_a_new_token_that_is_refused_is_not_replaced_by_another_one(protected: P
     assert len(someone.visits) == 2
 
 
-def test_a_refusal_without_a_reason_is_none_of_ours(protected: Protected, someone: Someone) -> None:
-    """A 403 that misses no scope is an answer."""
+@pytest.mark.parametrize(
+    "challenge",
+    [
+        None,
+        "Bearer",
+        'Bearer scope="write"',
+        'Bearer error="invalid_token"',
+        'Bearer error="access_denied", error_description="insufficient_scope"',
+        'Basic realm="x", error="insufficient_scope"',
+    ],
+)
+def test_another_reason_to_refuse_is_none_of_ours(
+    protected: Protected, someone: Someone, challenge: str | None
+) -> None:
+    """W-8: a 403 that misses no scope is an answer: nobody is asked, and nothing is refreshed or sent again."""
     server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
-        server.arm(403, method="tools/call")
-        with pytest.raises(syncline.HttpStatusError):
+        tokens = issuer.counts["token"]
+        server.arm(403, 9, method="tools/call", headers=[("WWW-Authenticate", challenge)] if challenge else [])
+        with pytest.raises(syncline.HttpStatusError) as caught:
             client.call_tool("echo", {"text": "x"})
+        assert caught.value.status == 403
+        assert len(server.calls("tools/call")) == 1
+    assert issuer.counts["token"] == tokens
     assert len(someone.visits) == 1
 
 

@@ -18,6 +18,7 @@ from tests.fixtures.logins import SOON, Someone, browse, oauth
 from tests.fixtures.managers import MODERN
 from tests.fixtures.partner import Background
 from tools.fakeserver.authorization import ProtectedMcpServer
+from tools.fakeserver.scripted import Exchange
 
 Protected = Callable[..., ProtectedMcpServer]
 
@@ -63,6 +64,7 @@ def test_the_clock_stands_still_while_a_person_is_asked(protected: Protected, ab
 
 
 def test_close_ends_the_wait_for_a_person(protected: Protected, absent: Someone) -> None:
+    """L-5: and the port is free again."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=absent, store=logged_in(server))) as client:
@@ -75,7 +77,7 @@ def test_close_ends_the_wait_for_a_person(protected: Protected, absent: Someone)
 
 
 def test_ctrl_c_ends_the_wait_for_a_person(protected: Protected, absent: Someone) -> None:
-    """The next call asks again."""
+    """L-5: the next call asks again."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
 
@@ -96,6 +98,7 @@ def test_ctrl_c_ends_the_wait_for_a_person(protected: Protected, absent: Someone
 
 
 def test_the_total_of_a_call_ends_the_wait_for_a_person(protected: Protected, absent: Someone) -> None:
+    """L-5."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=absent, store=logged_in(server))) as client:
@@ -191,6 +194,23 @@ def test_people_come_back_to_where_they_were_registered(protected: Protected, so
     assert issuer.counts["register"] == 2
     first, second, third = (visit.redirect_uri for visit in someone.visits)
     assert first == second != third
+
+
+def test_somebody_listens_before_anybody_is_told_where(protected: Protected, someone: Someone) -> None:
+    """L-2: the port is ours when it is registered, on this machine only."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    told: list[tuple[str, bool]] = []
+
+    def register(exchange: Exchange) -> None:
+        (place,) = exchange.request.json()["redirect_uris"]
+        told.append((urlsplit(place).hostname or "", is_free(place)))
+        issuer._register(exchange)
+
+    issuer.arm("register", register)
+    syncline.connect(server.url, auth=oauth(visit=someone)).close()
+    assert told == [("127.0.0.1", False)]
+    assert someone.visits[0].redirect_uri == issuer.visits[0]["redirect_uri"]
 
 
 # An authorization server
