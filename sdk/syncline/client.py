@@ -14,7 +14,7 @@ from syncline.concurrency.workers import spawn
 from syncline.config import Authorizer, HttpServer, Limits, RetryPolicy, StdioServer, Timeouts, as_server
 from syncline.errors import ConfigError, InvalidResult
 from syncline.protocol import codec
-from syncline.protocol.revisions import Identity, known_revision
+from syncline.protocol.revisions import Identity, known_revision, with_extensions
 from syncline.session.handlers import Handlers
 from syncline.session.session import Session, json_object
 from syncline.version import VERSION
@@ -141,7 +141,9 @@ class Client(Verbs):
         handlers = Handlers(name, on_elicitation, on_sampling, roots)
         identity = Identity(
             json_object(client_info or {"name": "syncline", "version": VERSION}, "client_info"),
-            json_object(handlers.declared(capabilities or {}), "capabilities"),
+            json_object(
+                with_extensions(handlers.declared(capabilities or {}), _extensions(server, auth)), "capabilities"
+            ),
         )
         self._trace = logs.trace_to(trace)
         self._events: Events | None = None
@@ -409,6 +411,12 @@ def _transports(
         kind = type(given).__name__
         raise ConfigError(f"auth is a BearerToken or an authentication object of requests, not {kind}")
     return called, target.url, lambda: _http(target, auth, timeouts, limits, called)
+
+
+def _extensions(server: Target, auth: AuthLike | None) -> Mapping[str, object]:
+    """The extensions that the way of authenticating is a part of."""
+    given = auth or (server.auth if isinstance(server, HttpServer) else None)
+    return given.extensions if isinstance(given, Authorizer) else {}
 
 
 def is_transport(server: object) -> TypeIs[Transport]:

@@ -249,6 +249,11 @@ class StdioServer(ManagedServer):
 class Authorizer(Protocol):
     """What ``auth=`` takes besides objects of requests: it can speak for us at servers."""
 
+    @property
+    def extensions(self) -> Mapping[str, object]:
+        """The extensions of the protocol that it is a part of, with their settings: they are declared to the server."""
+        ...
+
     def at(self, server: HttpServer) -> Authorization:
         """Speak for us at this one, over one connection."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from syncline.errors import ConfigError
 
@@ -26,6 +26,8 @@ class BearerToken:
 
     Raises ``ConfigError`` for what is no token. Two are equal if their tokens, or functions, are.
     """
+
+    extensions: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self, token: str | Callable[[], str]) -> None:
         self._token = token

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth import settings
 
@@ -37,6 +37,8 @@ class ClientCredentials(ProgramLogins):
 
     Raises ``ConfigError`` for a key that cannot be used.
     """
+
+    extensions: ClassVar[Mapping[str, object]] = {"io.modelcontextprotocol/oauth-client-credentials": {}}
 
     def __init__(
         self,

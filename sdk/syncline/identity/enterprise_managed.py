@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth import token_requests, urls
 from syncline.auth.settings import Enterprise
@@ -40,6 +40,8 @@ class EnterpriseManaged(ProgramLogins):
 
     Raises ``ConfigError`` for an endpoint that is neither https nor on this machine, and for a key that cannot be used.
     """
+
+    extensions: ClassVar[Mapping[str, object]] = {"io.modelcontextprotocol/enterprise-managed-authorization": {}}
 
     def __init__(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth.stores.choice import open_store
 from syncline.concurrency.locks import new_lock
@@ -21,7 +22,10 @@ class Logins:
 
     Attributes:
         store: Where they are kept.
+        extensions: See ``Authorizer``.
     """
+
+    extensions: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self, wishes: Wishes, store: Mode | CredentialStore) -> None:
         self._wishes = wishes

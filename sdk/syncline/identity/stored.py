@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth.stores.choice import open_store
 from syncline.concurrency.locks import new_lock
@@ -28,6 +28,8 @@ class StoredLogins:
 
     A server that nothing is stored for gets no credentials, and what it refuses stays refused.
     """
+
+    extensions: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self, store: Mode | CredentialStore = "auto") -> None:
         self._store = open_store(store)

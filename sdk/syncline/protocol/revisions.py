@@ -136,7 +136,7 @@ def envelope(
     if revision.era == "stateless":
         said[META + "protocolVersion"] = revision.name
         said[META + "clientInfo"] = identity.client_info
-        said[META + "clientCapabilities"] = _with_extensions(identity.capabilities, extensions)
+        said[META + "clientCapabilities"] = with_extensions(identity.capabilities, extensions)
         if log_level is not None:
             said[META + "logLevel"] = log_level
     if progress_token is not None:
@@ -146,10 +146,11 @@ def envelope(
     return {**(params or {}), "_meta": said}
 
 
-def _with_extensions(
+def with_extensions(
     capabilities: Mapping[str, object], extensions: Mapping[str, object] | None
 ) -> Mapping[str, object]:
+    """Client capabilities that declare these extensions too; one that they declare already keeps its settings."""
     if not extensions:
         return capabilities
     declared = capabilities.get("extensions")
-    return {**capabilities, "extensions": {**(declared if isinstance(declared, Mapping) else {}), **extensions}}
+    return {**capabilities, "extensions": {**extensions, **(declared if isinstance(declared, Mapping) else {})}}

@@ -50,6 +50,28 @@ def test_a_secret_gets_a_token_that_goes_with_every_request(guard: Guarded) -> N
     assert len(guard.proofs) >= 3
 
 
+@pytest.mark.parametrize(("revision", "messages"), [("2025-11-25", 1), ("2026-07-28", 2)])
+def test_the_extension_is_declared(guard: Guarded, revision: str, messages: int) -> None:
+    """CC-9: in the handshake, or with each request; beside what is declared by hand, whose settings count."""
+    auth, extension = syncline.ClientCredentials("app", "planted"), "io.modelcontextprotocol/oauth-client-credentials"
+    by_hand = {"roots": {}, "extensions": {"example.com/own": {"a": 1}}}
+    with syncline.connect(guard.url, auth=auth, protocol_version=revision, capabilities=by_hand) as client:
+        client.request("example/own")
+    extensions = {extension: {}, "example.com/own": {"a": 1}}
+    assert guard.declared == [{"roots": {}, "extensions": extensions}] * messages
+    guard.declared.clear()
+    server = syncline.HttpServer(guard.url, auth=auth)
+    by_hand = {"extensions": {extension: {"b": 2}}}
+    with syncline.connect(server, protocol_version=revision, capabilities=by_hand):
+        assert guard.declared == [by_hand]
+
+
+def test_what_is_not_in_use_is_not_declared(guard: Guarded) -> None:
+    auth = syncline.OAuth(client_id="app", store=MemoryStore(), visit=guard.agree)
+    with syncline.connect(guard.url, auth=auth, protocol_version="2025-11-25"):
+        assert guard.declared == [{}]
+
+
 @pytest.mark.parametrize("audience", [None, "https://id.test/token"])
 def test_a_private_key_signs_a_fresh_assertion_for_each_token(guard: Guarded, audience: str | None) -> None:
     """CC-3, CC-4, CC-5, CC-6."""

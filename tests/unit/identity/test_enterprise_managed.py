@@ -59,6 +59,7 @@ def test_an_id_token_becomes_an_id_jag_and_that_an_access_token(guard: Guarded, 
     with connect(guard, enterprise(idp)) as client:
         client.ping()
     (exchanged,), (granted,) = idp.asked, guard.asked
+    assert guard.declared == [{"extensions": {"io.modelcontextprotocol/enterprise-managed-authorization": {}}}]
     assert exchanged.path == "/idp/token"
     assert exchanged.form == {
         "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
