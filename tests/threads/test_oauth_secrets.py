@@ -14,6 +14,7 @@ import syncline
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
 from syncline.concurrency.deadline import Deadline
+from tests.fixtures.guarded import guarded
 from tests.fixtures.logins import Someone, oauth
 from tests.fixtures.managers import LEGACY, MODERN
 from tools.fakeserver.authorization import RESOURCE, AuthorizationServer, ProtectedMcpServer
@@ -107,6 +108,31 @@ def test_an_endpoint_of_another_origin(protected: Protected, someone: Someone, s
         syncline.connect(config, auth=oauth(visit=someone))
     assert tokens
     assert other.connections == 0
+
+
+def test_headers_of_a_server_stay_at_its_origin(protected: Protected, someone: Someone) -> None:
+    """4.18: they are there when it is asked who gives tokens; an authorization server elsewhere sees nothing of them."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    config = syncline.HttpServer(server.url, headers={"X-Key": "planted"})
+    store = MemoryStore()
+    with syncline.connect(config, auth=oauth(visit=someone, store=store)) as client:
+        issuer.end_access()
+        client.call_tool("echo", {"text": "x"})
+    syncline.logout(config, store=store)
+    assert any(request.path.startswith(RESOURCE) for request in server.requests)
+    assert {request.header("X-Key") for request in server.requests} == {"planted"}
+    assert {request.header("X-Key") for request in issuer.requests} == {None}
+
+
+def test_headers_of_a_server_that_gives_its_tokens_itself() -> None:
+    """4.18: the same origin, so that it sees them there too."""
+    with guarded() as guard:
+        config = syncline.HttpServer(guard.url, headers={"X-Key": "key", "Authorization": "Basic cGxhbnRlZA=="})
+        auth = syncline.ClientCredentials("app", "secret")
+        syncline.connect(config, auth=auth, protocol_version=LEGACY).close()
+    (asked,) = guard.asked
+    assert (asked.headers["X-Key"], asked.basic) == ("key", "app:secret")
 
 
 def test_two_servers_share_nothing(protected: Protected, someone: Someone) -> None:

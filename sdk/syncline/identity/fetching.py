@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from syncline.auth import urls
 from syncline.auth.steps import Fetch, Fetched
@@ -19,35 +20,33 @@ from syncline.errors import (
 from syncline.transport.http_body import whole
 from syncline.transport.http_errors import HTTP_ERRORS, failure
 from syncline.transport.http_exchange import Exchanges
+from syncline.transport.http_headers import configured, over
 from syncline.transport.http_session import HttpSession
 from syncline.transport.http_way import HttpAnswer
+
+if TYPE_CHECKING:
+    from syncline.config import HttpServer
+
+
+#: Seconds for name lookup, TCP and TLS.
+CONNECT = 10.0
 
 
 class Fetcher:
     """Sends the requests of flows, for any number of threads, each on a connection of its own.
 
     Args:
+        server: The server that they are for. Its certificates, proxies and environment count for all requests; a proxy resolves
+            names by itself, so that addresses cannot be looked at. Its headers go to its own origin, but for ``Authorization``:
+            how we prove who we are is for the flow to say.
         reach: Where requests may go.
-        verify: Which certificates are believed, as in requests.
-        proxies: As in requests. A proxy resolves names by itself, so that addresses cannot be looked at.
-        trust_env: Whether proxies and CA bundles come from the environment.
-        connect_timeout: Seconds for name lookup, TCP and TLS.
     """
 
-    def __init__(
-        self,
-        reach: Reach,
-        *,
-        verify: bool | str,
-        proxies: Mapping[str, str] | None,
-        trust_env: bool,
-        connect_timeout: float | None,
-    ) -> None:
+    def __init__(self, server: HttpServer, reach: Reach) -> None:
+        self._server = server
         self._reach = reach
-        self._verify = verify
-        self._proxies = proxies
-        self._trust_env = trust_env
-        self._connect_timeout = connect_timeout
+        headers = configured(server.headers, server.env_headers, server.name)
+        self._own = {name: value for name, value in headers.items() if name.lower() != "authorization"}
         self._exchanges = Exchanges()
 
     def fetch(self, request: Fetch, deadline: Deadline) -> Fetched:
@@ -78,16 +77,19 @@ class Fetcher:
         http = HttpSession(
             request.url,
             auth=None,
-            verify=self._verify,
+            verify=self._server.verify,
             cert=None,
-            proxies=self._proxies,
-            trust_env=self._trust_env,
+            proxies=self._server.proxies,
+            trust_env=self._server.trust_env,
             session=None,
         )
-        exchange = self._exchanges.begin(deadline, self._connect_timeout)
+        exchange = self._exchanges.begin(deadline, CONNECT)
         if not http.is_proxied:
             exchange.admit = lambda addresses: self._admit(request.url, addresses)
-        headers = {**http.headers, "Accept-Encoding": "identity", **request.headers}
+        headers = over(http.headers, {"Accept-Encoding": "identity"})
+        if urls.origin(request.url) == urls.origin(self._server.url):
+            headers = over(headers, self._own)
+        headers = over(headers, request.headers)
         try:
             try:
                 response = http.open(request.method, request.url, headers, request.body, exchange)

@@ -16,9 +16,10 @@ from syncline.transport.base import Outgoing
 from syncline.transport.http_session import HttpSession
 from syncline.transport.http_way import HttpWay
 
+from .fetching import CONNECT
 from .oauth import OAuth
 from .running import Visit, open_browser
-from .server_login import CONNECT, ServerLogin
+from .server_login import ServerLogin
 from .status import AuthStatus, http_server, status_of
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def login(
     Blocks while a person logs in, who has five minutes. Ctrl-C ends it; nothing is stored then.
 
     Args:
-        server: Its URL, or an ``HttpServer``. Its headers are sent to it, and to nobody else.
+        server: Its URL, or an ``HttpServer``. Its headers are sent to its own origin, and to nobody else.
         visit: Called with what a person has to do, as in ``OAuth``. By default their browser is opened. None: nobody is asked,
             and ``AuthRequired`` says where they would have to go.
         timeout: Seconds for everything but the person.

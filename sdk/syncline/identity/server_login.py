@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from .tokens import Tokens
 
-#: Seconds for connecting to an authorization server, and for a refresh, which no call's deadline ends.
-CONNECT, REFRESH = 10.0, 60.0
+#: Seconds for a refresh, which no call's deadline ends.
+REFRESH = 60.0
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class ServerLogin:
         settings, _ = self._reach()
         if credentials.private_key is not None:
             settings = replace(settings, prover=self._possessing(credentials.private_key))
-        fetcher = self._fetcher(settings.reach)
+        fetcher = Fetcher(self._server, settings.reach)
         hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, None, 0, CancelToken(), Deadline(REFRESH))
         steps = renew(
             settings,
@@ -296,18 +296,8 @@ class ServerLogin:
                 client_name=wishes.client_name,
                 issuer=wishes.issuer,
             )
-            self._reached = settings, self._fetcher(reach)
+            self._reached = settings, Fetcher(self._server, reach)
         return self._reached
-
-    def _fetcher(self, reach: Reach) -> Fetcher:
-        server = self._server
-        return Fetcher(
-            reach,
-            verify=server.verify,
-            proxies=server.proxies,
-            trust_env=server.trust_env,
-            connect_timeout=CONNECT,
-        )
 
 
 def _addresses(url: str) -> list[str]:

@@ -35,8 +35,9 @@ from syncline.protocol.trail import Trail
 from .base import Outgoing, Sink
 from .http_body import check_size, drained, pieces, stream, whole
 from .http_errors import HTTP_ERRORS, failure
+from .http_headers import SESSION_HEADER
 from .http_session import HttpSession
-from .http_way import LINGER, SESSION_HEADER, HttpAnswer, HttpWay
+from .http_way import LINGER, HttpAnswer, HttpWay
 from .legacy_sse import LegacySseTransport
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from .base import Outgoing
 from .http_body import beginning, drained
 from .http_errors import HTTP_ERRORS, failure, refusal, root_reason, shown_url
 from .http_exchange import Exchange, Exchanges
+from .http_headers import SESSION_HEADER, configured, over
 from .http_session import HttpSession
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from syncline.config import Authorization
 
-SESSION_HEADER = "Mcp-Session-Id"
 #: Redirects that one message follows.
 MAX_HOPS = 5
 #: Refused credentials of one message that somebody is told of: those that are out of date, those in their place, ones that are
@@ -42,12 +40,6 @@ FAILURE = 1 << 20, 5.0
 
 #: Meanings whose body says nothing; it is read to keep the connection.
 _UNREAD = (Meaning.ACCEPTED, Meaning.UNAUTHORIZED, Meaning.NO_STREAM)
-#: Not for users to set: how the body is framed, and the session.
-_RESERVED = frozenset({"content-length", "transfer-encoding", SESSION_HEADER.lower()})
-_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-
-_Headers = dict[str, tuple[str, str]]
 
 
 class HttpAnswer:
@@ -113,9 +105,8 @@ class HttpWay:
 
     Args:
         http: The session that the requests go through.
-        headers: Headers for every request. One that HTTP does not allow is left out with a warning.
-        env_headers: Header name to the name of an environment variable that holds its value, which wins over ``headers``;
-            unset or blank: no header.
+        headers: Headers for every request; see ``configured``.
+        env_headers: See ``configured``.
         connect_timeout: Seconds for name lookup, TCP and TLS; None for no limit but the request's.
         name: What warnings call the server.
         authorization: Speaks for us; its headers win over all others.
@@ -137,30 +128,12 @@ class HttpWay:
         self._name = name
         self._connect_timeout = connect_timeout
         self._authorization = authorization
-        self._headers = self._own_headers(headers, env_headers)
-
-    def _own_headers(self, headers: Mapping[str, str], env_headers: Mapping[str, str]) -> _Headers:
-        """What goes with every request unless the message says otherwise; names in lower case lead to name and value."""
-        own = {name.lower(): (name, value) for name, value in self._http.headers.items()}
-        own["accept-encoding"] = ("Accept-Encoding", "identity")
-        from_environment = {name: os.environ.get(variable, "") for name, variable in env_headers.items()}
-        for name, value in [
-            *headers.items(),
-            *((name, value) for name, value in from_environment.items() if value.strip()),
-        ]:
-            value = value.strip(" \t")
-            if name.lower() in _RESERVED or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-                wire.warning("%s: the header %r cannot be sent as configured and is left out", self._name, name)
-            else:
-                own[name.lower()] = ("Host" if name.lower() == "host" else name, value)
-        return own
+        usual = over(http.headers, {"Accept-Encoding": "identity"})
+        self._headers = over(usual, configured(headers, env_headers, name))
 
     def headers(self, own: Mapping[str, str], session_id: str | None = None) -> dict[str, str]:
         """All headers of one request; its own win, whatever the case of their names."""
-        chosen = self._headers.copy()
-        for name, value in own.items():
-            chosen[name.lower()] = (name, value)
-        headers = dict(chosen.values())
+        headers = over(self._headers, own)
         if session_id is not None:
             headers[SESSION_HEADER] = session_id
         return headers
@@ -239,7 +212,7 @@ class HttpWay:
             proof = self._proof(verb, url, deadline)
             exchange = self.exchanges.begin(deadline, self._connect_timeout, message)
             try:
-                response = self._http.open(verb, url, with_proof(headers, proof), body, exchange)
+                response = self._http.open(verb, url, over(headers, proof), body, exchange)
                 if self._authorization is not None:
                     self._authorization.answered(url, response.headers)
                 return HttpAnswer(response, exchange, url), proof
@@ -264,7 +237,7 @@ class HttpWay:
             return
         exchange = self.exchanges.begin(deadline, self._connect_timeout, farewell=True)
         try:
-            self._http.open("DELETE", self.url, with_proof(headers, proof), None, exchange).close()
+            self._http.open("DELETE", self.url, over(headers, proof), None, exchange).close()
         except HTTP_ERRORS as error:
             wire.debug("%s: the session could not be ended: %s", self._name, root_reason(error))
         finally:
@@ -278,11 +251,3 @@ class HttpWay:
         """End what is under way to prove who we are."""
         if self._authorization is not None:
             self._authorization.close()
-
-
-def with_proof(headers: dict[str, str], proof: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a request, with those that prove who we are in the place of others of these names."""
-    if not proof:
-        return headers
-    taken = {name.lower() for name in proof}
-    return {**{name: value for name, value in headers.items() if name.lower() not in taken}, **proof}

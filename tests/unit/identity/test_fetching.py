@@ -13,6 +13,7 @@ import pytest
 from syncline.auth.steps import Fetch
 from syncline.auth.urls import Reach
 from syncline.concurrency.deadline import Deadline
+from syncline.config import HttpServer
 from syncline.errors import ConnectionClosed, DiscoveryFailed, RefreshFailed, RequestTimeout
 from syncline.identity.fetching import Fetcher
 from tests.fixtures.partner import Background
@@ -22,8 +23,13 @@ Scripted = Callable[..., ScriptedServer]
 
 
 def fetcher(**options: Any) -> Fetcher:
-    defaults = {"verify": str(CERTIFICATE), "proxies": {}, "trust_env": False, "connect_timeout": 10.0}
-    return Fetcher(Reach(frozenset({"loopback"})), **{**defaults, **options})
+    defaults = {"url": "http://127.0.0.1:9/mcp", "verify": str(CERTIFICATE), "proxies": {}, "trust_env": False}
+    return Fetcher(HttpServer(**{**defaults, **options}), Reach(frozenset({"loopback"})))
+
+
+def on_the_internet() -> Fetcher:
+    """For a server that is there."""
+    return Fetcher(HttpServer("https://notes.test/mcp", proxies={}, trust_env=False), Reach(frozenset({"public"})))
 
 
 def get(url: str, **changes: Any) -> Fetch:
@@ -99,7 +105,7 @@ def test_closing_ends_what_is_under_way_and_what_comes_later(scripted_server: Sc
 def test_addresses_are_looked_at_before_anything_connects(scripted_server: Scripted) -> None:
     """A name that resolves to this machine, for a server that is not on it."""
     server = scripted_server()
-    ours = Fetcher(Reach(frozenset({"public"})), verify=True, proxies={}, trust_env=False, connect_timeout=10.0)
+    ours = on_the_internet()
     with pytest.raises(DiscoveryFailed, match="nothing is sent there"):
         ours.fetch(get(server.url), Deadline(20))
     assert server.connections == 0
@@ -134,7 +140,7 @@ class Names:
 def test_a_name_is_looked_up_once_for_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Z-5: what would be said the next time, when the addresses have been looked at, does not matter."""
     names = Names(monkeypatch, "rebound.test", ["93.184.216.34", "93.184.216.35"], ["127.0.0.1"])
-    ours = Fetcher(Reach(frozenset({"public"})), verify=True, proxies={}, trust_env=False, connect_timeout=10.0)
+    ours = on_the_internet()
     with pytest.raises(DiscoveryFailed, match=r"no answer from https://rebound\.test"):
         ours.fetch(get("https://rebound.test/token"), Deadline(20))
     assert (names.asked, names.dialled) == (1, ["93.184.216.34", "93.184.216.35"])
@@ -144,7 +150,7 @@ def test_a_name_is_looked_up_once_for_each_connection(monkeypatch: pytest.Monkey
 def test_a_name_that_leads_to_somewhere_else_by_now(monkeypatch: pytest.MonkeyPatch, addresses: list[str]) -> None:
     """Z-5: each connection is looked at, and none of the addresses may be where the server is not."""
     names = Names(monkeypatch, "rebound.test", ["93.184.216.34"], addresses)
-    ours = Fetcher(Reach(frozenset({"public"})), verify=True, proxies={}, trust_env=False, connect_timeout=10.0)
+    ours = on_the_internet()
     for reason in ("no answer from", "nothing is sent there"):
         with pytest.raises(DiscoveryFailed, match=reason):
             ours.fetch(get("https://rebound.test/token"), Deadline(20))
@@ -162,6 +168,23 @@ def test_the_name_is_still_the_one_that_is_meant(scripted_server: Scripted, monk
     with pytest.raises(DiscoveryFailed, match="certificate"):
         fetcher().fetch(get(f"https://rebound.test:{port}/x"), Deadline(20))
     assert len(server.requests) == 1
+
+
+def test_headers_of_the_server_go_to_its_origin_only(
+    scripted_server: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4.18: a gateway may want them for all that is behind it; those that prove who we are, and those of a request, are not theirs."""
+    server, other = (scripted_server(lambda exchange: exchange.respond(200, b"{}")) for _ in range(2))
+    monkeypatch.setenv("TENANT", "planted-tenant")
+    headers = {"X-Key": "planted", "authorization": "Basic planted", "ACCEPT": "text/html", "Mcp-Session-Id": "planted"}
+    ours = fetcher(url=server.url, headers=headers, env_headers={"X-Tenant": "TENANT"})
+    for place in (server.origin, other.origin):
+        ours.fetch(get(f"{place}/.well-known/oauth-protected-resource"), Deadline(20))
+    (request,) = server.requests
+    assert (request.header("X-Key"), request.header("X-Tenant")) == ("planted", "planted-tenant")
+    assert [value for name, value in request.headers if name.lower() == "accept"] == ["application/json"]
+    assert request.header("Authorization") is request.header("Mcp-Session-Id") is None
+    assert "planted" not in str(other.requests[0].headers)
 
 
 def test_a_proxy_looks_names_up_by_itself(scripted_server: Scripted) -> None:
