@@ -9,6 +9,7 @@ import time
 import webbrowser
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,7 @@ from tests.fixtures.logins import Anywhere, Someone
 from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
 from tools.fakeserver.mcp_http import McpHttpServer
 
+NOTES = "https://notes.example/mcp"
 pytestmark = pytest.mark.usefixtures("state")
 Protected = Callable[..., ProtectedMcpServer]
 #: A program that wants credentials, and says so as a server behind a URL would.
@@ -255,6 +257,53 @@ class TestLogout:
         assert sorted(logout_everywhere(store="file")) == sorted(server.url for server in servers)
         assert auth_statuses(store="file") == []
         assert [issuer_of(server).counts["revoke"] for server in servers] == [2, 2]
+
+    @pytest.mark.parametrize(
+        ("data", "resource"),
+        [
+            (b"", ""),
+            (b'{"access_token": "planted', ""),
+            (b'["planted"]', ""),
+            (b'{"version": 1, "issuer": [1], "resource": "planted"}', ""),
+            (b'{"version": 1, "issuer": "https://id.example", "resource": "https://notes.example/mcp"}', NOTES),
+            (b'{"version": 99, "issuer": "https://id.example", "resource": "https://notes.example/mcp"}', NOTES),
+        ],
+        ids=["empty", "cut", "list", "nonsense", "incomplete", "later"],
+    )
+    def test_what_cannot_be_read_is_told_of_and_deleted(
+        self, protected: Protected, someone: Someone, tmp_path: Path, data: bytes, resource: str
+    ) -> None:
+        """By ``logout --all``, and by a logout at the server where it still says that it is for it. Others are as they were."""
+        server, store = protected(), FileStore(tmp_path)
+        syncline.login(server.url, visit=someone, store=store)
+        name = "0" * 32
+        (tmp_path / f"{name}.json").write_bytes(data)
+        (tmp_path / f"{name}.json").chmod(0o600)
+        damaged, good = sorted(auth_statuses(store=store), key=lambda each: each.damage is None)
+        assert (damaged.resource, damaged.store) == (resource, str(tmp_path / f"{name}.json"))
+        assert damaged.login_needed
+        assert "Log in again" in (damaged.damage or "") or "update it" in (damaged.damage or "")
+        assert "planted" not in repr(damaged)
+        assert (good.resource, good.damage) == (server.url, None)
+        assert syncline.auth_status(server.url, store=store) == good
+        assert syncline.logout(NOTES, store=store) == bool(resource)
+        gone = {server.url} if resource else {server.url, name}
+        assert set(logout_everywhere(store=store)) == gone
+        assert [path.suffix for path in tmp_path.iterdir() if path.suffix not in (".lock", ".refresh")] == []
+        assert auth_statuses(store=store) == []
+
+    def test_what_is_damaged_in_a_keyring(
+        self, protected: Protected, someone: Someone, fake_keyring: FakeKeyring
+    ) -> None:
+        server = protected()
+        syncline.login(server.url, visit=someone, store="keyring")
+        (entry,) = fake_keyring.entries
+        fake_keyring.entries[entry] = "{"
+        (found,) = auth_statuses(store="keyring")
+        assert (found.resource, found.login_needed) == (server.url, True)
+        assert "they are not JSON" in (found.damage or "")
+        assert logout_everywhere(store="keyring") == [server.url]
+        assert not fake_keyring.entries
 
 
 class Damaged(MemoryStore):

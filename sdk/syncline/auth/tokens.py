@@ -45,6 +45,37 @@ class CredentialKey:
 
 
 @dataclass(frozen=True)
+class DamagedKey(CredentialKey):
+    """The key of something that cannot be read: it can be deleted, and what it is for may be empty, as nobody knows.
+
+    Attributes:
+        name: The name that it is kept under.
+    """
+
+    name: str = ""
+
+    @property
+    def digest(self) -> str:
+        """See ``CredentialKey``."""
+        return self.name
+
+    @classmethod
+    def of(cls, data: bytes | None, name: str) -> DamagedKey:
+        """The key of something damaged, which may still tell what it is for."""
+        try:
+            members = json.loads(data or b"")
+            issuer, resource, client = (members.get(part) or "" for part in ("issuer", "resource", "client"))
+        except (ValueError, RecursionError, AttributeError):
+            return cls("", "", name=name)
+        known = all(isinstance(part, str) for part in (issuer, resource, client))
+        return cls(issuer, resource, client, name) if known else cls("", "", name=name)
+
+
+class Damaged(CredentialStoreError):
+    """What is kept cannot be used."""
+
+
+@dataclass(frozen=True)
 class Credentials:
     """Tokens, and what is needed to use and to refresh them. Secrets are not part of the ``repr``.
 
@@ -171,9 +202,9 @@ def belonging(credentials: Credentials, key: CredentialKey, store: str) -> Crede
     return credentials
 
 
-def damaged(store: str, reason: str) -> CredentialStoreError:
+def damaged(store: str, reason: str) -> Damaged:
     """The error for what is kept and cannot be used."""
-    return CredentialStoreError(
+    return Damaged(
         f"the credentials in {store} are damaged: {reason}. Log in again, which replaces them: syncline auth login URL",
         store=store,
     )

@@ -119,7 +119,7 @@ def status(server: Server, store: Store = "auto", *, options: Options) -> None:
 def list_(store: Store = "auto", *, options: Options) -> None:
     """List all logins.
 
-    From what is stored; nothing is sent.
+    From what is stored; nothing is sent. What is damaged is among them: auth logout takes it away.
     """
     from syncline.identity.status import auth_statuses
 
@@ -129,7 +129,7 @@ def list_(store: Store = "auto", *, options: Options) -> None:
         return
     show.table(
         ("SERVER", "STATE", "SCOPES", "STORE", "ISSUER"),
-        ((each.resource, _state(each), " ".join(each.scopes), each.store, each.issuer) for each in found),
+        ((each.resource or "?", _state(each), " ".join(each.scopes), each.store, each.issuer) for each in found),
         empty=NONE,
     )
 
@@ -234,10 +234,13 @@ def page(status: AuthStatus) -> dict[str, Any]:
         "store": status.store,
         "principal": status.principal,
         "client": status.client or None,
+        **({} if status.damage is None else {"damage": status.damage}),
     }
 
 
 def _state(status: AuthStatus) -> str:
+    if status.damage is not None:
+        return "damaged"
     return "login needed" if status.login_needed else "logged in"
 
 

@@ -120,18 +120,21 @@ def logout(server: str | HttpServer, *, store: Mode | CredentialStore = "auto", 
     """
     target, opened = http_server(server), open_store(store)
     keys = [key for key in list(opened.keys()) if covers(key.resource, target.url)]
-    found = [_forget(key, target, opened, Deadline(timeout)) for key in keys]
+    found = [_forget(key, opened, Deadline(timeout), target) for key in keys]
     return any(found)
 
 
 def logout_everywhere(*, store: Mode | CredentialStore = "auto", timeout: float | None = LOGOUT) -> list[str]:
-    """The same for all servers; returns what there were tokens for (RFC 8707). Each may take the ``timeout``."""
+    """The same for all servers, and for what is damaged. Each may take the ``timeout``.
+
+    Returns what there were tokens for (RFC 8707); where nobody knows that, the name that they were kept under.
+    """
     opened = open_store(store)
     keys = list(opened.keys())
-    return [key.resource for key in keys if _forget(key, HttpServer(key.resource), opened, Deadline(timeout))]
+    return [key.resource or key.digest for key in keys if _forget(key, opened, Deadline(timeout))]
 
 
-def _forget(key: CredentialKey, server: HttpServer, store: CredentialStore, deadline: Deadline) -> bool:
+def _forget(key: CredentialKey, store: CredentialStore, deadline: Deadline, server: HttpServer | None = None) -> bool:
     credentials = None
     try:
         credentials = store.load(key)
@@ -139,7 +142,7 @@ def _forget(key: CredentialKey, server: HttpServer, store: CredentialStore, dead
         log.warning("what is deleted cannot be revoked: %s", error)
     gone = store.delete(key)
     if credentials is not None:
-        _give_back(credentials, server, store, deadline)
+        _give_back(credentials, server or HttpServer(credentials.resource), store, deadline)
     return gone
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from syncline.auth.metadata import covers
 from syncline.auth.stores.choice import name_of, open_store
+from syncline.auth.tokens import Damaged, DamagedKey
 from syncline.config import HttpServer, as_server
-from syncline.errors import ConfigError
+from syncline.errors import ConfigError, CredentialStoreError
 
 if TYPE_CHECKING:
     from syncline.auth.stores.base import CredentialStore
@@ -31,6 +32,7 @@ class AuthStatus:
         store: Where the tokens are, in words.
         principal: Who this is: the same after a refresh, another one after another login.
         client: The client that was configured for the login; empty for one that registered itself.
+        damage: Why it cannot be used any more; what it was may be empty then, as nobody knows. None if it can.
     """
 
     issuer: str
@@ -41,11 +43,13 @@ class AuthStatus:
     store: str
     principal: str
     client: str = ""
+    damage: str | None = None
 
     @property
     def login_needed(self) -> bool:
         """Whether a person has to log in again: the access token has ended, and nothing is there to get another one with."""
-        return not self.can_refresh and self.expires_at is not None and self.expires_at <= time.time()
+        ended = not self.can_refresh and self.expires_at is not None and self.expires_at <= time.time()
+        return ended or self.damage is not None
 
 
 def auth_status(server: str | HttpServer, *, store: Mode | CredentialStore = "auto") -> AuthStatus | None:
@@ -67,10 +71,20 @@ def auth_status(server: str | HttpServer, *, store: Mode | CredentialStore = "au
 
 
 def auth_statuses(*, store: Mode | CredentialStore = "auto") -> list[AuthStatus]:
-    """All logins that are stored, by resource. Blocks and raises as ``auth_status`` does."""
+    """All logins that are stored, by resource, and what is damaged. Blocks and raises as ``auth_status`` does, but for damage."""
     opened = open_store(store)
-    found = [status_of(credentials, opened) for key in _logins(opened) if (credentials := opened.load(key)) is not None]
+    found = [each for key in _logins(opened) if (each := _found(key, opened)) is not None]
     return sorted(found, key=lambda each: (each.resource, each.issuer, each.client))
+
+
+def _found(key: CredentialKey, store: CredentialStore) -> AuthStatus | None:
+    try:
+        credentials = store.load(key)
+    except CredentialStoreError as error:
+        if not isinstance(key, DamagedKey) and not isinstance(error, Damaged):
+            raise
+        return AuthStatus(key.issuer, key.resource, (), None, False, error.store, "", key.client, damage=error.message)
+    return None if credentials is None else status_of(credentials, store)
 
 
 def status_of(credentials: Credentials, store: CredentialStore) -> AuthStatus:

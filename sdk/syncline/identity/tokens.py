@@ -14,7 +14,7 @@ from syncline.auth.metadata import canonical, covers
 from syncline.auth.refreshing import Refresher
 from syncline.auth.scopes import Upgrades
 from syncline.auth.steps import Forget, Kept, Recall
-from syncline.auth.tokens import CredentialKey, Credentials
+from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
@@ -183,9 +183,9 @@ class Tokens:
         return CredentialKey(issuer, resource or canonical(self._url), self._client)
 
     def _keys(self) -> list[CredentialKey]:
-        return [
-            key for key in list(self._store.keys()) if key.client == self._client and covers(key.resource, self._url)
-        ]
+        """What is kept for the server. What cannot be read is as good as none: a login replaces it."""
+        keys = [key for key in list(self._store.keys()) if not isinstance(key, DamagedKey)]
+        return [key for key in keys if key.client == self._client and covers(key.resource, self._url)]
 
     def _find(self, exchange: Exchange, *, look: bool) -> Refresher | None:
         """What keeps the newest tokens fresh. The store is read without the lock: it may block, and prompt."""

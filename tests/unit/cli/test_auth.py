@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from syncline import Visit
+from syncline.auth.stores.places import credentials_directory
 from syncline.cli import auth
 from tests.fixtures.logins import Anywhere, Someone
 from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
@@ -279,6 +280,20 @@ class TestStatus:
         assert [login["resource"] for login in found] == sorted(server.url for server in servers)
         lines = run("auth", "list").out.decode().splitlines()
         assert [line.split("\t")[:3] for line in lines] == [[login["resource"], "logged in", "read"] for login in found]
+
+    def test_what_is_damaged(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
+        run("auth", "login", server.url, *FILE)
+        (file,) = credentials_directory().glob("*.json")
+        file.write_text('{"access_token": "planted')
+        (found,) = run("auth", "list", "--json", *FILE).json["logins"]
+        assert (found["state"], found["store"]) == ("damaged", str(file))
+        assert "they are not JSON" in found["damage"]
+        ran = run("auth", "list", *FILE)
+        assert ran.out.decode().split("\t")[:2] == ["?", "damaged"]
+        assert b"planted" not in ran.out
+        ran = run("auth", "logout", "--all", "--json", *FILE)
+        assert (ran.status, ran.json) == (0, {"loggedOut": [file.stem]})
+        assert not file.exists()
 
 
 class TestLogout:

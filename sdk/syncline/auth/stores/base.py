@@ -51,7 +51,10 @@ class CredentialStore(Protocol):
         ...
 
     def keys(self) -> Sequence[CredentialKey]:
-        """What there may be credentials for, in no order. Reads no secret where that could ask a person for permission."""
+        """What there may be credentials for, in no order, with a ``DamagedKey`` for each that cannot be read.
+
+        Reads no secret where that could ask a person for permission.
+        """
         ...
 
     def lock(self, key: CredentialKey, deadline: Deadline) -> AbstractContextManager[None]:

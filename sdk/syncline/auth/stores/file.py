@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from syncline.auth.tokens import CredentialKey, Credentials, belonging
+from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey, belonging
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import CredentialStoreError
 
@@ -69,15 +69,17 @@ class FileStore:
             return self._folder.delete(f"{key.digest}.json")
 
     def keys(self) -> Sequence[CredentialKey]:
-        """See ``CredentialStore``. A file that cannot be read is left out, with a warning."""
-        found = []
+        """See ``CredentialStore``. A warning tells of a file that cannot be read."""
+        found: list[CredentialKey] = []
         for digest in self._folder.names(".json"):
             place = str(self._folder.path / f"{digest}.json")
+            data = None
             try:
                 if (data := self._folder.read(f"{digest}.json")) is not None:
                     found.append(Credentials.from_json(data, place).key)
             except CredentialStoreError as error:
                 log.warning("%s", error)
+                found.append(DamagedKey.of(data, digest))
         return found
 
     def lock(self, key: CredentialKey, deadline: Deadline) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from syncline.auth.tokens import CredentialKey, Credentials, belonging, damaged
+from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey, belonging, damaged
 from syncline.concurrency.aside import Aside
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import CredentialStoreError
@@ -115,8 +115,8 @@ class KeyringStore:
 
     def keys(self) -> Sequence[CredentialKey]:
         """See ``CredentialStore``. Asks the folder, and not the keyring."""
-        notes = (self._folder.read(f"{digest}.json") for digest in self._folder.names(".json"))
-        return [key for note in notes if (key := _noted(note)) is not None]
+        notes = ((digest, self._folder.read(f"{digest}.json")) for digest in self._folder.names(".json"))
+        return [_noted(note, digest) for digest, note in notes if note is not None]
 
     def lock(self, key: CredentialKey, deadline: Deadline) -> AbstractContextManager[None]:
         """See ``CredentialStore``."""
@@ -262,9 +262,9 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _noted(note: bytes | None) -> CredentialKey | None:
+def _noted(note: bytes, digest: str) -> CredentialKey:
     try:
-        members = json.loads(note or b"")
+        members = json.loads(note)
         return CredentialKey(members["issuer"], members["resource"], members["client"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+        return DamagedKey.of(note, digest)
