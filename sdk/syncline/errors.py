@@ -491,7 +491,7 @@ class AuthRequired(AuthError):
 
     Attributes:
         www_authenticate: Its challenge, verbatim; None where it sent none.
-        status: The HTTP status.
+        status: The HTTP status; None where it was not asked.
         url: Where the request went, without its query.
         login_url: Where the authorization server lets people log in; None where that is not known.
         scopes: What it would be asked for there.
@@ -502,7 +502,7 @@ class AuthRequired(AuthError):
         message: str,
         *,
         www_authenticate: str | None,
-        status: int = 401,
+        status: int | None = None,
         url: str = "",
         login_url: str | None = None,
         scopes: Sequence[str] = (),

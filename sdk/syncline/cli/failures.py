@@ -26,6 +26,7 @@ BY_CLASS: list[tuple[type[BaseException], int, str]] = [
     (UsageError, USAGE, "usage"),
     (errors.ConfigError, USAGE, "usage"),
     (errors.LocalProtocolError, USAGE, "usage"),
+    (errors.AuthRequired, AUTHORIZATION, "auth_required"),
     (errors.AuthError, AUTHORIZATION, "auth_failed"),
     (errors.RequestTimeout, CONNECTION, "timeout"),
     (errors.ConnectFailed, CONNECTION, "unreachable"),

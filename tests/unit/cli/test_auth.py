@@ -262,6 +262,8 @@ class TestStatus:
     def test_nobody(self, run: Callable[..., Run], server: ProtectedMcpServer) -> None:
         ran = run("auth", "status", server.url, "--json")
         assert (ran.status, ran.json["state"]) == (3, "logged out")
+        assert ran.error["code"] == "auth_required"
+        assert "status" not in ran.error
         assert ran.error["hint"] == f"syncline auth login {server.url}"
         assert server.requests == []
 
