@@ -77,6 +77,16 @@ def test_one_process_logs_in_for_all(server: ProtectedMcpServer, issuer: Authori
     assert (ran.returncode, failure(ran)["code"]) == (3, "auth_required")
 
 
+def test_a_browser_that_runs_in_the_foreground(
+    server: ProtectedMcpServer, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those without windows do, which end with the person."""
+    monkeypatch.setenv("BROWSER", f"{shlex.join([sys.executable, str(page.parent / 'browser.py'), str(page)])} %s")
+    ran = syncline("auth", "login", server.url, "--store", "file", "--json")
+    assert json.loads(ran.stdout)["state"] == "logged in"
+    assert "the program goes on" in page.read_text()
+
+
 def test_ctrl_c_while_the_browser_is_away(server: ProtectedMcpServer, issuer: AuthorizationServer, page: Path) -> None:
     gate = threading.Event()
     issuer.hold("authorize", gate)

@@ -135,6 +135,37 @@ def test_what_asking_a_person_raises(protected: Protected) -> None:
     assert is_free(seen[0].redirect_uri)
 
 
+def test_a_browser_that_is_waited_for(protected: Protected, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sends the person away may return only when they are back, as browsers without windows do."""
+    monkeypatch.setattr("syncline.identity.loopback.HELD", 0.01)
+    pages: list[str] = []
+    auth = oauth(visit=lambda what: pages.append(browse(what.url)[1]))
+    server = protected(versions=[MODERN])
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=auth).text == "x"
+    assert ["Close this window; the program goes on then." in page for page in pages] == [True]
+    assert is_free(server.authorities[0].visits[0]["redirect_uri"])
+
+
+def test_a_browser_that_is_back_before_the_person_is_known_to_be_there(protected: Protected) -> None:
+    pages: list[Background[tuple[int, str]]] = []
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+
+    def visit(what: syncline.Visit) -> None:
+        pages.append(Background(lambda: browse(what.url)))
+        issuer.wait_until(lambda: issuer.counts["authorize"] == 1)
+
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=oauth(visit=visit)).text == "x"
+    assert "You are logged in" in pages[0].result()[1]
+
+
+@pytest.mark.parametrize("answer", [True, 5, b"http://127.0.0.1/callback"], ids=["bool", "int", "bytes"])
+def test_what_asking_a_person_must_not_return(protected: Protected, answer: object) -> None:
+    auth = oauth(visit=lambda _: answer)
+    with pytest.raises(syncline.ConfigError, match=f"came back to, or None, not {type(answer).__name__}"):
+        syncline.connect(protected().url, auth=auth)
+
+
 def test_a_second_answer_of_the_browser(protected: Protected) -> None:
     """It changes nothing, and whoever sent it is not left waiting."""
     server = protected(versions=[MODERN])

@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from syncline.auth import urls
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.slot import ReplySlot
+from syncline.concurrency.workers import join, spawn
 from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PATH = "/callback"
 #: Seconds that a browser has to say what it wants, and bytes that it may take for that.
 SILENCE, MOST = 2.0, 16_384
+#: Seconds that a browser is held while whoever sent it there has not returned.
+HELD = 3.0
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
@@ -83,10 +91,60 @@ class Loopback:
         else:
             _answer(browser, "200 OK", "The login did not work", "The program that asked for it says why.")
 
+    def let_go(self) -> None:
+        """Leave the person at the browser before it is known how it went."""
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            _answer(browser, "200 OK", "Back to the program", "Close this window; the program goes on then.")
+
     def close(self) -> None:
         """Stop listening."""
         self.finish(well=False)
         self._listening.close()
+
+
+class Arrival:
+    """Waits for the browser while a person is sent there: from ``with`` on, on a thread that has ended when that is left.
+
+    Whoever sends them may be a browser in the foreground, or a program that plays the person, and return only when that has its
+    page. So a browser that is back before then is not held for long.
+    """
+
+    def __init__(
+        self, loopback: Loopback, belongs: Callable[[str], bool], over: CancelToken, deadline: Deadline
+    ) -> None:
+        self._loopback = loopback
+        self._belongs = belongs
+        self._over = over.child()
+        self._sent = self._over.child()
+        self._deadline = deadline
+        self._came_back: ReplySlot[str | BaseException] = ReplySlot()
+
+    def __enter__(self) -> Self:
+        self._thread = spawn("syncline:login:browser", self._run)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.cancel(ConnectionClosed("the login was given up"))
+        join([self._thread], Deadline(SILENCE))
+
+    def url(self) -> str:
+        """What the browser came back to, now that the person is there. Blocks and raises as ``Loopback.wait``."""
+        self._sent.cancel(ConnectionClosed("the person is there"))
+        came_back = self._came_back.take(Deadline(None))
+        if not isinstance(came_back, str):
+            assert came_back is not None
+            raise came_back
+        return came_back
+
+    def _run(self) -> None:
+        try:
+            url = self._loopback.wait(self._belongs, self._over, self._deadline)
+            if not self._sent.wait(Deadline(HELD)):
+                self._loopback.let_go()
+            self._came_back.put(url)
+        except BaseException as error:
+            self._came_back.put(error)
 
 
 def _target(browser: socket.socket, over: CancelToken, deadline: Deadline) -> str | None:

@@ -16,7 +16,7 @@ from syncline.concurrency.deadline import Deadline
 from syncline.errors import ConfigError, ConnectionClosed
 
 from .fetching import Fetcher
-from .loopback import Loopback
+from .loopback import Arrival, Loopback
 
 T = TypeVar("T")
 
@@ -147,11 +147,16 @@ class Hands:
         request = step.request
         self._deadline.pause()
         try:
-            brought = self._visit(Visit(request.url, step.server, redirect_uri=request.redirect_uri))
-            if brought is not None:
-                return brought
             limit = self._deadline.sooner(LOGIN)
-            return loopback.wait(lambda answer: authorization.belongs(request, answer), self._over, limit)
+            with Arrival(loopback, lambda url: authorization.belongs(request, url), self._over, limit) as arrival:
+                brought: object = self._visit(Visit(request.url, step.server, redirect_uri=request.redirect_uri))
+                if brought is None:
+                    return arrival.url()
+                if not isinstance(brought, str):
+                    raise ConfigError(
+                        f"visit returns the URL that the browser came back to, or None, not {type(brought).__name__}"
+                    )
+                return brought
         finally:
             self._deadline.resume()
 
