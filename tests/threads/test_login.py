@@ -208,6 +208,28 @@ class TestLogout:
         assert issuer_of(server).accepted(server.sent()[-1] or "") is None
         assert not syncline.logout(server.url, store="file")
 
+    def test_a_client_with_a_secret_that_others_are_not_told(
+        self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """It is stored, so that they can refresh and revoke; and proves itself for both."""
+        server = protected()
+        issuer = issuer_of(server)
+        issuer.clients["ours"] = {"client_secret": "planted-secret", "redirect_uris": Anywhere()}
+        with caplog.at_level(logging.DEBUG):
+            status = syncline.login(
+                server.url, visit=someone, store="file", client_id="ours", client_secret="planted-secret"
+            )
+            for auth in (StoredLogins("file"), syncline.OAuth(client_id="ours", store="file")):
+                issuer.end_access()
+                with syncline.connect(server.url, auth=auth) as client:
+                    client.list_tools()
+            assert issuer.grants["refresh_token"] == 2
+            assert syncline.logout(server.url, store="file")
+        assert issuer.counts["revoke"] == 2
+        assert "not revoked" not in caplog.text
+        assert issuer.accepted(server.sent()[-1] or "") is None
+        assert "planted" not in caplog.text + repr(status)
+
     def test_whatever_the_client(self, protected: Protected, someone: Someone) -> None:
         server = protected()
         known(server, "ours")

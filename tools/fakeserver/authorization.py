@@ -209,7 +209,11 @@ class AuthorizationServer(ScriptedServer):
         exchange.json({**codes, "expires_in": 600, "interval": 1})
 
     def _revoke(self, exchange: Exchange) -> None:
-        token = dict(parse_qsl(exchange.request.body.decode())).get("token", "")
+        form = dict(parse_qsl(exchange.request.body.decode()))
+        token = form.get("token", "")
+        if self._client(form, exchange.request.header("Authorization")) is None:
+            exchange.json({"error": "invalid_client"}, 401)
+            return
         with self._lock:
             login = self._refresh.get(token) or (self._access[token].login if token in self._access else None)
             if login is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -49,6 +50,10 @@ def login(
             show_default=False,
         ),
     ] = None,
+    client_secret_env: Annotated[
+        str | None,
+        typer.Option(metavar="VARIABLE", help="Variable that holds the secret of that client.", show_default=False),
+    ] = None,
     dpop: Annotated[
         bool, typer.Option("--dpop", help="Bind the tokens to a key that is made for them, for servers that want that.")
     ] = False,
@@ -78,6 +83,7 @@ def login(
         timeout=options.timeout or 60,
         scopes=scope or None,
         client_id=client_id,
+        client_secret=_secret(client_secret_env, options),
         dpop=dpop,
         redirect_port=redirect_port,
         store=store,
@@ -263,6 +269,16 @@ def rows(server: str, status: AuthStatus | None) -> Iterator[tuple[str, str]]:
     yield "tokens in", status.store
     if status.client:
         yield "client", status.client
+
+
+def _secret(variable: str | None, options: Options) -> str | None:
+    """The secret of a client. On the command line itself everybody could read it."""
+    if variable is None:
+        return None
+    secret = os.environ.get(variable, "").strip()
+    if not secret:  # its name may be the secret, by mistake
+        raise ConfigError("the variable that --client-secret-env names is not set")
+    return options.mask(secret)
 
 
 def _target(server: str, options: Options) -> HttpServer:

@@ -104,6 +104,15 @@ class Options:
             self._known[server] = meaning(server, self.config)
         return self._known[server]
 
+    def mask(self, secret: str) -> str:
+        """Something that no message may contain, as it is."""
+        self._masked.add(secret)
+        return secret
+
+    @functools.cached_property
+    def _masked(self) -> set[str]:
+        return set()
+
     @functools.cached_property
     def _known(self) -> dict[str, Meant]:
         return {}
@@ -131,13 +140,15 @@ class Options:
         return server if self.timeout is None else replace(server, startup_timeout=None, tool_timeout=None)
 
     def secrets(self, server: str) -> set[str]:
-        """Words that no message may contain: values of headers and variables, what a URL has besides its place."""
+        """Words that no message may contain: values of headers and variables, what a URL has besides its place,
+        what ``mask()`` was told.
+        """
         values = [value.partition(":")[2] for value in self.header or ()]
         values += [value.partition("=")[2] for value in self.env or ()]
         values.append(os.environ.get(self.bearer_env, "") if self.bearer_env else "")
         values += _in_url(server)
         own = secrets_of(self._known[server].server) if server in self._known else set()
-        return own | _words(values)
+        return own | self._masked | _words(values)
 
     def url(self, server: str) -> str | None:
         """The URL of what SERVER stands for; see ``url_of``. None for what means nothing."""

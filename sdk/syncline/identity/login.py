@@ -65,7 +65,8 @@ def login(
 ) -> AuthStatus:
     """Log in at a server, whoever is logged in there, and store the tokens: ``OAuth`` finds them from then on.
 
-    Blocks while a person logs in, who has five minutes. Ctrl-C ends it; nothing is stored then.
+    The ``client_secret`` is stored with them: nobody else can refresh or revoke them. Blocks while a person logs in, who has five
+    minutes. Ctrl-C ends it; nothing is stored then.
 
     Args:
         server: Its URL, or an ``HttpServer``. Its headers are sent to its own origin, and to nobody else.
@@ -87,7 +88,7 @@ def login(
     """
     target = http_server(server)
     oauth = OAuth(visit=visit, **options)
-    anew = _Anew(oauth.at(target))
+    anew = _Anew(oauth.shared(target))
     deadline = Deadline(timeout)
     try:
         _knock(target, anew, deadline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth.stores.choice import open_store
@@ -36,6 +37,10 @@ class Logins:
     def at(self, server: HttpServer) -> ServerLogin:
         """Speak for us at a server; see ``Authorizer``."""
         return ServerLogin(server, self._wishes, self.tokens(server.url))
+
+    def shared(self, server: HttpServer) -> ServerLogin:
+        """The same, to log in for programs that use the store and have none of our settings."""
+        return ServerLogin(server, replace(self._wishes, shared=True), self.tokens(server.url))
 
     def tokens(self, url: str) -> Tokens:
         """What is kept for a server."""

@@ -41,7 +41,10 @@ REFRESH = 60.0
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user of ``OAuth``, or of a way without a person, said; see there."""
+    """What the user of ``OAuth``, or of a way without a person, said; see there.
+
+    ``shared`` logins are for programs that have been told nothing of this: what they need of it is kept with the tokens.
+    """
 
     grant: Grant
     scopes: tuple[str, ...] | None = None
@@ -54,6 +57,7 @@ class Wishes:
     trusted: frozenset[str] = frozenset()
     kind: str = ""
     dpop: bool = False
+    shared: bool = False
 
     @property
     def stored_as(self) -> str:
@@ -242,7 +246,9 @@ class ServerLogin:
         hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
         authorized = hands.run(steps)
         self._possession = possession or self._possession
-        credentials = tokens.keep(authorized, self._exchange, possession.pem if possession else None)
+        credentials = tokens.keep(
+            authorized, self._exchange, possession.pem if possession else None, with_secret=wishes.shared
+        )
         if stepping_up and not set(missing or authorized.requested) <= set(credentials.scopes):
             tokens.upgrades.failed(canonical(self._server.url), "", missing)
         return credentials
@@ -276,11 +282,11 @@ class ServerLogin:
         )
 
     def _client(self, credentials: Credentials) -> OAuthClient:
-        """Whom tokens were given to."""
-        client = self._wishes.client or OAuthClient(
-            credentials.client_id, secret=credentials.client_secret, auth_method=credentials.auth_method
-        )
-        return replace(client, issuer=credentials.issuer)
+        """Whom tokens were given to: what is kept, where we have been told no more than its name."""
+        kept = OAuthClient(credentials.client_id, secret=credentials.client_secret, auth_method=credentials.auth_method)
+        told = self._wishes.client
+        proves = told is not None and (told.secret is not None or told.signer is not None)
+        return replace(told if told is not None and proves else kept, issuer=credentials.issuer)
 
     def _reach(self) -> tuple[Settings, Fetcher]:
         if self._reached is None:

@@ -82,10 +82,20 @@ class Tokens:
         except AuthRequired:
             return self._brought_now(rejected)
 
-    def keep(self, authorized: Authorized, exchange: Exchange, private_key: str | None = None) -> Credentials:
-        """Keep what a login has brought, with the private key that it is bound to."""
+    def keep(
+        self,
+        authorized: Authorized,
+        exchange: Exchange,
+        private_key: str | None = None,
+        *,
+        with_secret: bool = False,
+    ) -> Credentials:
+        """Keep what a login has brought, with the private key that it is bound to.
+
+        The secret of a client that registered itself is kept in any case, and that of a configured one ``with_secret``.
+        """
         now, token, client = time.time(), authorized.token, authorized.client
-        known = client is not None and client.source == "registered"
+        known = client is not None and (with_secret or client.source == "registered")
         credentials = Credentials(
             issuer=authorized.issuer,
             resource=authorized.resource or canonical(self._url),

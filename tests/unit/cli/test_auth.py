@@ -298,6 +298,59 @@ class TestStatus:
         assert not file.exists()
 
 
+class TestClientWithASecret:
+    @pytest.fixture(autouse=True)
+    def client(self, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        issuer.clients["ours"] = {"client_secret": "planted-secret", "redirect_uris": Anywhere()}
+        monkeypatch.setenv("OUR_SECRET", "planted-secret")
+
+    def test_from_login_to_logout(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        options = ("--client-id", "ours", "--client-secret-env", "OUR_SECRET")
+        ran = [run("auth", "login", server.url, *options, *FILE)]
+        issuer.end_access()
+        ran.append(run("tools", server.url))
+        ran += [run("auth", *words, *FILE) for words in (["status", server.url], ["list", "--json"])]
+        ran.append(run("auth", "logout", server.url, *FILE))
+        assert [each.status for each in ran] == [0] * 5
+        assert issuer.grants == {"authorization_code": 1, "refresh_token": 1}
+        assert issuer.counts["revoke"] == 2
+        assert issuer.accepted(server.sent()[-1] or "") is None
+        assert not [each for each in ran if "planted" in each.out.decode() + each.err]
+
+    def test_an_authorization_server_that_repeats_it(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        wrong = {"error": "invalid_client", "error_description": "planted-secret is wrong"}
+        issuer.arm("token", lambda exchange: exchange.json(wrong, 401))
+        ran = run("auth", "login", server.url, "--client-id", "ours", "--client-secret-env", "OUR_SECRET", *FILE)
+        assert (ran.status, ran.error["code"]) == (3, "auth_failed")
+        assert "[redacted] is wrong" in ran.error["message"]
+        assert "planted" not in ran.out.decode() + ran.err
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ("--client-id", "ours", "--client-secret-env", "planted-typed-by-mistake"),
+            ("--client-id", "ours", "--client-secret-env", "BLANK"),
+            ("--client-secret-env", "OUR_SECRET"),
+        ],
+    )
+    def test_what_cannot_be_meant(
+        self,
+        run: Callable[..., Run],
+        server: ProtectedMcpServer,
+        monkeypatch: pytest.MonkeyPatch,
+        options: tuple[str, ...],
+    ) -> None:
+        monkeypatch.setenv("BLANK", " ")
+        ran = run("auth", "login", server.url, *options, *FILE)
+        assert (ran.status, ran.error["code"]) == (2, "usage")
+        assert "planted" not in ran.err
+        assert server.requests == []
+
+
 class TestLogout:
     def test_at_one_server(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         run("auth", "login", server.url, *FILE)
