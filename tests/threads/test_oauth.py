@@ -13,6 +13,7 @@ import pytest
 import syncline
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
+from syncline.auth.tokens import Credentials
 from syncline.identity import running
 from tests.fixtures.logins import Someone, browse, expire, oauth
 from tests.fixtures.managers import LEGACY, MODERN
@@ -258,6 +259,40 @@ def test_eight_threads_meet_one_refusal(protected: Protected, someone: Someone, 
     assert issuer.grants["refresh_token"] == 1
     assert len(someone.visits) == (1 if end == "end_access" else 2)
     assert server.catalogue.executions["echo"] == 8
+
+
+def test_a_login_after_one_that_has_ended_registers_nothing(protected: Protected, someone: Someone) -> None:
+    """F-5: the tokens go, and who we are there stays; scopes that were asked for are asked for again."""
+    server = protected(versions=[MODERN], scopes=["read"], needs={"echo": "write"})
+    (issuer,) = server.authorities
+    store = MemoryStore()
+    with syncline.connect(server.url, auth=oauth(visit=someone, store=store)) as client:
+        client.call_tool("echo", {"text": "x"})
+    issuer.end_logins()
+    with pytest.raises(syncline.AuthRequired):
+        syncline.connect(server.url, auth=oauth(store=store))
+    status = syncline.auth_status(server.url, store=store)
+    assert status is not None
+    assert status.login_needed
+    (key,) = store.keys()
+    assert "planted" not in (store.load(key) or Credentials("", "", "", "planted")).to_json()
+    with syncline.connect(server.url, auth=oauth(visit=someone, store=store)) as client:
+        client.call_tool("echo", {"text": "x"})
+    assert issuer.counts["register"] == 1
+    assert [visit["scope"] for visit in issuer.visits] == ["read", "read write", "read write"]
+
+
+def test_a_logout_after_the_end_of_a_login_revokes_nothing(protected: Protected, someone: Someone) -> None:
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    store = MemoryStore()
+    syncline.connect(server.url, auth=oauth(visit=someone, store=store)).close()
+    issuer.end_logins()
+    with pytest.raises(syncline.AuthRequired):
+        syncline.connect(server.url, auth=oauth(store=store))
+    assert syncline.logout(server.url, store=store)
+    assert not store.keys()
+    assert issuer.counts["revoke"] == 0
 
 
 def test_a_server_that_refuses_everything(protected: Protected, someone: Someone) -> None:

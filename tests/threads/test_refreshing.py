@@ -308,14 +308,22 @@ def test_a_login_elsewhere_wins_as_well(store: MemoryStore, endpoint: Endpoint) 
     assert ours.credentials(Deadline(60)) == store.load(KEY) == some("login")
 
 
-def test_a_refused_refresh_token_is_deleted_and_a_login_asked_for(store: MemoryStore, endpoint: Endpoint) -> None:
-    endpoint.error = RefreshFailed("revoked", error="invalid_grant")
+@pytest.mark.parametrize("error", ["invalid_grant", "invalid_client", "unauthorized_client"])
+def test_a_refused_refresh_token_is_deleted_and_a_login_asked_for(
+    store: MemoryStore, endpoint: Endpoint, error: str
+) -> None:
+    """F-5, C-9: who we are is kept for that, unless the authorization server does not know it."""
+    endpoint.error = RefreshFailed("revoked", error=error)
     ours = refresher(store, endpoint)
     outcomes = together(4, lambda: ours.credentials(Deadline(60)))
     assert {type(outcome) for outcome in outcomes} == {AuthRequired}
     assert any("the login has ended" in str(outcome) for outcome in outcomes)
     assert all("syncline auth login https://notes.example/mcp" in str(outcome) for outcome in outcomes)
-    assert store.load(KEY) is None
+    left = EXPIRED.ended(NOW) if error == "invalid_grant" else None
+    assert store.load(KEY) == left
+    assert endpoint.sent == ["refresh-0"]
+    with pytest.raises(AuthRequired, match="the login has ended" if left else "nobody is logged in"):
+        ours.credentials(Deadline(60))
     assert endpoint.sent == ["refresh-0"]
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .stores.base import CredentialStore
     from .tokens import CredentialKey, Credentials
 
-#: Error codes after which the refresh token is of no use any more, or the client that it was given to (RFC 6749, 5.2).
-FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
+#: Error codes after which the refresh token is of no use any more, or neither is the client that it was given to (RFC 6749, 5.2).
+SPENT, UNKNOWN = "invalid_grant", frozenset({"invalid_client", "unauthorized_client"})
 #: Steps of one renewal at most. It takes seven; more are needed only while others change what is stored.
 STEPS = 30
 
@@ -59,12 +59,14 @@ class Attempt(ExitStack):
         store: CredentialStore,
         exchange: Callable[[Credentials], Credentials],
         patience: float,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
         self._key = key
         self._store = store
         self._exchange = exchange
         self._patience = patience
+        self._clock = clock
 
     def do(self, step: Step, renewal: Renewal) -> Renewal:
         """Do one step, and say how far that brings the renewal. What this raises ends it."""
@@ -75,16 +77,21 @@ class Attempt(ExitStack):
             return renewal.alone()
         if step is Step.SAVE and renewal.unsaved is not None:
             return renewal.saved(self._store.save(renewal.unsaved.fresh, instead_of=renewal.unsaved.spent))
-        if step is Step.DISCARD:
-            return renewal.discarded(self._store.delete(self._key, only=renewal.refused))
+        if step is Step.DISCARD and renewal.refused is not None:
+            return renewal.discarded(self._discard(renewal.refused, unknown=renewal.unknown))
         assert step is Step.EXCHANGE, step
         assert renewal.stored is not None
         try:
             return renewal.exchanged(self._exchange(renewal.stored))
         except RefreshFailed as error:
-            if error.error not in FINAL:
+            if error.error != SPENT and error.error not in UNKNOWN:
                 raise
-            return renewal.turned_down()
+            return renewal.turned_down(unknown=error.error in UNKNOWN)
+
+    def _discard(self, refused: Credentials, *, unknown: bool) -> bool:
+        if unknown:
+            return self._store.delete(self._key, only=refused)
+        return self._store.save(refused.ended(self._clock()), instead_of=refused)
 
 
 class Refresher:
@@ -235,7 +242,7 @@ class Refresher:
             attempt = flight.unsaved.attempt
             renewal = Renewal(flight.rejected, flight.unsaved.rotation, locked=True)
         else:
-            attempt = Attempt(self.key, self.store, self._exchange, self._patience)
+            attempt = Attempt(self.key, self.store, self._exchange, self._patience, self._clock)
             renewal = Renewal(flight.rejected)
         try:
             for _ in range(STEPS):

@@ -20,7 +20,7 @@ class Step(enum.Enum):
     LOCK = "make sure that nobody else refreshes; what was read before does not count any more"
     EXCHANGE = "send the refresh token"
     SAVE = "put what came back in the place of what it was had for"
-    DISCARD = "delete what was refused, unless something else is stored by now"
+    DISCARD = "delete what was refused, unless something else is stored by now: all of it, or the tokens alone"
     USE = "the stored credentials are the ones"
     LOGIN = "somebody has to log in"
     GIVE_UP = "the store holds something else each time"
@@ -48,6 +48,7 @@ class Renewal:
         known: Whether that was read since the last thing that could have changed it.
         locked: Whether nobody else refreshes.
         refused: What the authorization server did not accept.
+        unknown: Whether it does not know the client either, so that the next login has to register.
         exchanges: How many refresh tokens were sent.
         done: Whether what is stored was obtained just now. It is used however soon it ends.
     """
@@ -58,6 +59,7 @@ class Renewal:
     known: bool = False
     locked: bool = False
     refused: Credentials | None = None
+    unknown: bool = False
     exchanges: int = 0
     done: bool = False
 
@@ -92,9 +94,9 @@ class Renewal:
         assert self.stored is not None
         return replace(self, unsaved=Rotation(fresh, self.stored), exchanges=self.exchanges + 1)
 
-    def turned_down(self) -> Renewal:
-        """After ``EXCHANGE``: the refresh token is of no use any more."""
-        return replace(self, refused=self.stored, known=False, exchanges=self.exchanges + 1)
+    def turned_down(self, *, unknown: bool = False) -> Renewal:
+        """After ``EXCHANGE``: the refresh token is of no use any more, or the client that it was given to is ``unknown``."""
+        return replace(self, refused=self.stored, unknown=unknown, known=False, exchanges=self.exchanges + 1)
 
     def saved(self, kept: bool) -> Renewal:
         """After ``SAVE``, which puts nothing in the place of something else: that counts then."""
@@ -108,7 +110,7 @@ class Renewal:
     @property
     def why(self) -> str:
         """Why somebody has to log in."""
-        if self.refused is not None:
+        if self.refused is not None or (self.stored is not None and not self.stored.access_token):
             return "the login has ended: the authorization server does not accept its refresh token any more"
         if self.stored is None:
             return "nobody is logged in"

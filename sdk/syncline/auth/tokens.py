@@ -83,7 +83,7 @@ class Credentials:
         issuer: See ``CredentialKey``.
         resource: See ``CredentialKey``.
         client_id: Our id at the issuer.
-        access_token: The access token.
+        access_token: The access token; empty where the login has ended, and only who we are is kept for the next one.
         client: See ``CredentialKey``.
         client_secret: Our secret at the issuer, None for a public client.
         client_secret_expires_at: When that ends, in seconds since the epoch; None for never (RFC 7591, 3.2.1).
@@ -157,6 +157,10 @@ class Credentials:
             expires_at=expires_at,
             obtained_at=now,
         )
+
+    def ended(self, now: float) -> Credentials:
+        """What is left of a login that has ended: who we are at the authorization server, and no tokens."""
+        return replace(self, access_token="", refresh_token=None, private_key=None, expires_at=now)
 
     def to_json(self) -> str:
         """The written form: JSON in ASCII, secrets included."""

@@ -142,7 +142,7 @@ def _forget(key: CredentialKey, store: CredentialStore, deadline: Deadline, serv
     except CredentialStoreError as error:
         log.warning("what is deleted cannot be revoked: %s", error)
     gone = store.delete(key)
-    if credentials is not None:
+    if credentials is not None and credentials.access_token:
         _give_back(credentials, server or HttpServer(credentials.resource), store, deadline)
     return gone
 

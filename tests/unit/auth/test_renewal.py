@@ -33,6 +33,7 @@ READ = Renewal().loaded
         (READ(replace(VALID, access_token="")), Step.LOCK),
         (READ(replace(DUE, refresh_token=None)), Step.LOGIN),
         (READ(replace(DUE, refresh_token="")), Step.LOGIN),
+        (READ(VALID.ended(NOW)), Step.LOGIN),
         (Renewal("access-valid").loaded(VALID), Step.LOCK),
         (Renewal("access-valid").loaded(replace(VALID, refresh_token=None)), Step.LOGIN),
         (Renewal("access-other").loaded(VALID), Step.USE),
@@ -62,6 +63,7 @@ def test_the_next_step(renewal: Renewal, step: Step) -> None:
 
 
 def test_a_login_is_asked_for_with_the_reason() -> None:
+    assert "the login has ended" in READ(VALID.ended(NOW)).why
     assert "nobody is logged in" in READ(None).why
     assert "no refresh token" in READ(replace(DUE, refresh_token=None)).why
     assert "does not accept" in READ(DUE).alone().loaded(DUE).turned_down().loaded(None).why

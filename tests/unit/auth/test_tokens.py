@@ -174,6 +174,14 @@ def test_a_rotated_refresh_token_replaces_the_old_one() -> None:
     assert after.principal == SAMPLE.principal
 
 
+def test_a_login_that_has_ended_leaves_no_secret_of_a_person() -> None:
+    left = replace(SAMPLE, private_key="planted-key").ended(2000.0)
+    assert (left.access_token, left.refresh_token, left.private_key) == ("", None, None)
+    assert left.expires_within(2000.0, 0)
+    assert (left.key, left.client_id, left.client_secret) == (SAMPLE.key, SAMPLE.client_id, SAMPLE.client_secret)
+    assert not left.same_tokens(SAMPLE)
+
+
 def test_the_same_tokens_are_those_of_the_same_refresh() -> None:
     assert SAMPLE.same_tokens(replace(SAMPLE, expires_at=None, principal="another"))
     assert not SAMPLE.same_tokens(replace(SAMPLE, access_token="new"))
