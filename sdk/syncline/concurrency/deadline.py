@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import time
 
+from .locks import new_lock
+
 #: The longest wait in one piece, in seconds: a signal that comes just before a wait begins is seen when it ends.
 NAP = 0.5
+
+#: Held for each change of a deadline: a login pauses that of its call while a handler thread resumes it.
+_changing = new_lock()
 
 
 class Deadline:
@@ -30,25 +35,25 @@ class Deadline:
 
     def extend(self) -> None:
         """Start the seconds again, up to the total. For a sign of life from the other side."""
-        if self.seconds is not None and self.hard is not None and not self._pauses:
-            self.at = min(time.monotonic() + self.seconds, self.hard)
+        with _changing:
+            if self.seconds is not None and self.hard is not None and not self._pauses:
+                self.at = min(time.monotonic() + self.seconds, self.hard)
 
     def pause(self) -> None:
-        """Let the clock stand still, but for the total: a person is being asked. Each pause wants its ``resume()``.
-
-        Whoever pauses a deadline that others pause too holds a lock around both.
-        """
-        self._pauses += 1
-        if self._pauses == 1:
-            self._left = self.remaining()
-            self.at = self.hard
+        """Let the clock stand still, but for the total: a person is being asked. Each pause wants its ``resume()``."""
+        with _changing:
+            self._pauses += 1
+            if self._pauses == 1:
+                self._left = self.remaining()
+                self.at = self.hard
 
     def resume(self) -> None:
         """Let the clock go on with what was left."""
-        self._pauses -= 1
-        if not self._pauses and self._left is not None:
-            at = time.monotonic() + self._left
-            self.at = at if self.hard is None else min(at, self.hard)
+        with _changing:
+            self._pauses -= 1
+            if not self._pauses and self._left is not None:
+                at = time.monotonic() + self._left
+                self.at = at if self.hard is None else min(at, self.hard)
 
     def remaining(self) -> float | None:
         """Seconds left, never negative; None if there is no limit."""

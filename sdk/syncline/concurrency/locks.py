@@ -7,10 +7,10 @@ import time
 import weakref
 from typing import TYPE_CHECKING
 
-from .deadline import Deadline
-
 if TYPE_CHECKING:
     from typing import TypeAlias
+
+    from .deadline import Deadline
 
     Lock: TypeAlias = threading.Lock
     AnyLock: TypeAlias = threading.Lock | threading.RLock
