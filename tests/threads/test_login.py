@@ -200,6 +200,7 @@ class TestStatus:
 
 class TestLogout:
     def test_forgotten_and_revoked(self, protected: Protected, someone: Someone) -> None:
+        """G-5."""
         server = protected()
         syncline.login(server.url, visit=someone, store="file")
         assert syncline.logout(server.url, store="file")

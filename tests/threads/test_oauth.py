@@ -321,28 +321,30 @@ def test_a_new_token_that_is_refused_is_not_replaced_by_another_one(protected: P
 
 
 @pytest.mark.parametrize(
-    "challenge",
+    ("status", "challenge"),
     [
-        None,
-        "Bearer",
-        'Bearer scope="write"',
-        'Bearer error="invalid_token"',
-        'Bearer error="access_denied", error_description="insufficient_scope"',
-        'Basic realm="x", error="insufficient_scope"',
+        (403, None),
+        (403, "Bearer"),
+        (403, 'Bearer scope="write"'),
+        (403, 'Bearer error="invalid_token"'),
+        (403, 'Bearer error="access_denied", error_description="insufficient_scope"'),
+        (403, 'Basic realm="x", error="insufficient_scope"'),
+        (400, 'Bearer error="invalid_request"'),
+        (400, 'Bearer error="insufficient_scope", scope="write"'),
     ],
 )
 def test_another_reason_to_refuse_is_none_of_ours(
-    protected: Protected, someone: Someone, challenge: str | None
+    protected: Protected, someone: Someone, status: int, challenge: str | None
 ) -> None:
-    """W-8: a 403 that misses no scope is an answer: nobody is asked, and nothing is refreshed or sent again."""
+    """W-5, W-8: a 403 that misses no scope is an answer, and so is a 400: nobody is asked, nothing refreshed or sent again."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
         tokens = issuer.counts["token"]
-        server.arm(403, 9, method="tools/call", headers=[("WWW-Authenticate", challenge)] if challenge else [])
+        server.arm(status, 9, method="tools/call", headers=[("WWW-Authenticate", challenge)] if challenge else [])
         with pytest.raises(syncline.HttpStatusError) as caught:
             client.call_tool("echo", {"text": "x"})
-        assert caught.value.status == 403
+        assert caught.value.status == status
         assert len(server.calls("tools/call")) == 1
     assert issuer.counts["token"] == tokens
     assert len(someone.visits) == 1
@@ -431,7 +433,7 @@ def test_a_login_and_a_step_up_in_one_call(protected: Protected, someone: Someon
 
 
 def test_another_authorization_server(protected: Protected, authority: Authority, someone: Someone) -> None:
-    """The old one still refreshes its tokens; the new one is shown nothing of it."""
+    """W-7, B-4, Z-10: the old one still refreshes its tokens; the new one is shown nothing of it."""
     server = protected(versions=[MODERN])
     (old,) = server.authorities
     store = MemoryStore()

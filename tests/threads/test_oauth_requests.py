@@ -186,6 +186,16 @@ def test_no_url_has_a_secret(protected: Protected, someone: Someone, revision: s
     assert not [request.path for request in server.requests + issuer.requests if "planted" in request.path]
 
 
+def test_the_revision_goes_along_when_metadata_are_asked_for(protected: Protected, someone: Someone) -> None:
+    """M-7."""
+    server = protected(versions=[LEGACY])
+    (issuer,) = server.authorities
+    logged_in(server, someone)
+    asked = [each for each in server.requests + issuer.requests if "/.well-known/" in each.path]
+    assert {each.path.split("/")[2] for each in asked} == {"oauth-protected-resource", "oauth-authorization-server"}
+    assert {each.header("MCP-Protocol-Version") for each in asked} == {MODERN}
+
+
 # None follows a redirect
 
 

@@ -136,7 +136,7 @@ def test_headers_of_a_server_that_gives_its_tokens_itself() -> None:
 
 
 def test_two_servers_share_nothing(protected: Protected, someone: Someone) -> None:
-    """1.17: one object for both of them, and one authorization server."""
+    """T-4, Z-10, 1.17: one object for both of them, and one authorization server."""
     first = protected(versions=[MODERN])
     second = protected(first.authorities[0], versions=[MODERN])
     auth = oauth(visit=someone)

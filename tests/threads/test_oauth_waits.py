@@ -228,7 +228,7 @@ def test_people_come_back_to_where_they_were_registered(protected: Protected, so
 
 
 def test_somebody_listens_before_anybody_is_told_where(protected: Protected, someone: Someone) -> None:
-    """L-2: the port is ours when it is registered, on this machine only."""
+    """L-2, Z-12: the port is ours when it is registered, at an address that no name can be put in the place of."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     told: list[tuple[str, bool]] = []

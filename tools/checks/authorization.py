@@ -22,7 +22,7 @@ SECTIONS = {
     "G": 5, "Z": 12, "H": 5, "CC": 10, "EM": 10, "WI": 5, "DP": 7,
 }  # fmt: skip
 #: What the path of a test has in it if its docstrings name requirements of these.
-PLACES = ("auth", "identity", "login", "refreshing")
+PLACES = ("auth", "identity", "login", "refresh")
 ROW = re.compile(
     r"\| (?P<id>[A-Z]{1,2}-\d+) \| (?P<level>[^|]+) \| (?P<what>[^|]+) \| (?P<note>[^|]*) \| (?P<shown>[^|]*) \|"
 )

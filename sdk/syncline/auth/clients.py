@@ -10,6 +10,8 @@ from urllib.parse import quote_plus
 
 from syncline.errors import ConfigError
 
+from .documents import shown
+
 #: Makes a signed assertion for an audience: a new one at each call, with ``iss`` and ``sub`` the client id, a ``jti`` of its own
 #: and an ``exp`` a few minutes away (RFC 7523, 3).
 Signer: TypeAlias = Callable[[str], str]
@@ -33,6 +35,7 @@ class OAuthClient:
         source: The user ``configured`` it, it is the URL of a ``document``, or it was ``registered`` by program.
         secret_expires_at: When the secret ends, in seconds since the epoch; None for never.
         signer: Proves who it is by a key of its own (``private_key_jwt``).
+        algorithm: What that signs with, as in RFC 7518, section 3.1; None where that is not known.
         audience: Whom assertions are for; None for the issuer. Some authorization servers want the URL of their token endpoint.
     """
 
@@ -45,6 +48,7 @@ class OAuthClient:
     source: Literal["configured", "document", "registered"] = "configured"
     secret_expires_at: float | None = None
     signer: Signer | None = field(default=None, repr=False, compare=False)
+    algorithm: str | None = None
     audience: str | None = None
 
     def can(self, method: str) -> bool:
@@ -54,7 +58,9 @@ class OAuthClient:
         return method == NONE or (method == JWT and self.signer is not None)
 
 
-def choose_method(client: OAuthClient, supported: tuple[str, ...] | None) -> str:
+def choose_method(
+    client: OAuthClient, supported: tuple[str, ...] | None, algorithms: tuple[str, ...] | None = None
+) -> str:
     """How a client proves itself at a token endpoint.
 
     What was agreed on, if it can do that and the list has it; else by a key, else with a secret in the first way that is listed:
@@ -64,10 +70,21 @@ def choose_method(client: OAuthClient, supported: tuple[str, ...] | None) -> str
     Args:
         client: The client.
         supported: ``token_endpoint_auth_methods_supported``, None where there is no such list.
+        algorithms: ``token_endpoint_auth_signing_alg_values_supported``, likewise.
 
     Raises:
         ConfigError: It cannot do what is asked.
     """
+    method = _method(client, supported)
+    if method == JWT and client.algorithm and algorithms is not None and client.algorithm not in algorithms:
+        raise ConfigError(
+            f"the authorization server takes assertions that are signed with {shown(' or '.join(algorithms)) or 'nothing'}, "
+            f"and those of {client.client_id!r} are signed with {client.algorithm}: choose another algorithm, or another key"
+        )
+    return method
+
+
+def _method(client: OAuthClient, supported: tuple[str, ...] | None) -> str:
     agreed = client.auth_method
     if agreed and client.can(agreed) and (supported is None or agreed in supported):
         return agreed

@@ -57,7 +57,6 @@ class ServerMetadata:
         auth_methods: ``token_endpoint_auth_methods_supported``.
         auth_algorithms: ``token_endpoint_auth_signing_alg_values_supported``.
         dpop_algorithms: ``dpop_signing_alg_values_supported`` (RFC 9449).
-        grant_profiles: ``authorization_grant_profiles_supported``, for ID-JAGs.
         iss_supported: It always says who it is when it sends people back (RFC 9207).
         client_documents_supported: It reads client ID metadata documents.
         legacy: It was looked for, or made up, as the 2025-03-26 revision has it.
@@ -76,7 +75,6 @@ class ServerMetadata:
     auth_methods: tuple[str, ...] | None = None
     auth_algorithms: tuple[str, ...] | None = None
     dpop_algorithms: tuple[str, ...] | None = None
-    grant_profiles: tuple[str, ...] | None = None
     iss_supported: bool = False
     client_documents_supported: bool = False
     legacy: bool = False
@@ -235,7 +233,6 @@ def read_server(body: bytes, issuer: str, *, legacy: bool = False) -> ServerMeta
         auth_methods=texts(document, "token_endpoint_auth_methods_supported"),
         auth_algorithms=texts(document, "token_endpoint_auth_signing_alg_values_supported"),
         dpop_algorithms=texts(document, "dpop_signing_alg_values_supported"),
-        grant_profiles=texts(document, "authorization_grant_profiles_supported"),
         iss_supported=flag(document, "authorization_response_iss_parameter_supported"),
         client_documents_supported=flag(document, "client_id_metadata_document_supported"),
         legacy=legacy,

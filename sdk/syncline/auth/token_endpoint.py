@@ -152,7 +152,8 @@ def _request(
 def _proof(server: ServerMetadata, client: OAuthClient | None) -> tuple[Mapping[str, str], Mapping[str, str]]:
     if client is None:
         return {}, {}
-    return clients.prove(client, clients.choose_method(client, server.auth_methods), server.issuer)
+    method = clients.choose_method(client, server.auth_methods, server.auth_algorithms)
+    return clients.prove(client, method, server.issuer)
 
 
 def _post(settings: Settings, url: str, headers: Mapping[str, str], body: bytes) -> Steps[Fetched]:

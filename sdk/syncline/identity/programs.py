@@ -87,7 +87,8 @@ def registered(
             raise ConfigError("algorithm and key_id go with a private key, and this is a secret")
         return OAuthClient(client_id, issuer=issuer, secret=secret_or_private_key)
     key = SigningKey(secret_or_private_key, algorithm)
-    return OAuthClient(client_id, issuer=issuer, signer=signer(client_id, key, key_id), audience=audience)
+    sign = signer(client_id, key, key_id)
+    return OAuthClient(client_id, issuer=issuer, signer=sign, algorithm=key.algorithm, audience=audience)
 
 
 def signer(client_id: str, key: SigningKey, key_id: str | None = None) -> Signer:

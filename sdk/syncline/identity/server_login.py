@@ -22,6 +22,7 @@ from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import NAP, Deadline
 from syncline.concurrency.locks import take
 from syncline.errors import AuthDenied, AuthRequired, ConnectionClosed, DiscoveryFailed, RefreshFailed, RequestTimeout
+from syncline.protocol.revisions import REVISIONS
 
 from .dpop import USE_NONCE, Possession
 from .fetching import Fetcher
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Seconds for a refresh, which no call's deadline ends.
 REFRESH = 60.0
+#: The revision that goes with requests for metadata, where none has been agreed on yet.
+NEWEST = next(reversed(REVISIONS))
 
 
 @dataclass(frozen=True)
@@ -301,6 +304,7 @@ class ServerLogin:
                 client_document=wishes.client_document,
                 client_name=wishes.client_name,
                 issuer=wishes.issuer,
+                protocol_version=NEWEST,
             )
             self._reached = settings, Fetcher(self._server, reach)
         return self._reached

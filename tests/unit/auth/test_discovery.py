@@ -124,7 +124,7 @@ def test_the_configured_authorization_server_is_the_only_one(world: World) -> No
 
 
 def test_a_configured_authorization_server_is_used_where_the_server_names_none(world: World) -> None:
-    """P-8, R-2, R-4: with the server's own URL as the resource."""
+    """P-8, R-2, R-4, R-6: with the server's own URL as the resource."""
     Authority(world)
     found = find(world, issuer=ISSUER, server_url="https://notes.test/")
     assert (found.server.issuer, found.resource) == (ISSUER, "https://notes.test")
@@ -230,7 +230,7 @@ def test_tokens_that_are_bound_to_a_key(world: World) -> None:
 
 
 def test_a_server_of_2025_03_26_with_metadata(world: World) -> None:
-    """H-1, H-2, H-4, I-3: at the root of the server, with endpoints anywhere; no resource is sent."""
+    """H-1, H-2, H-4, I-3, R-6: at the root of the server, with endpoints anywhere; no resource is sent."""
     Authority(world, "https://notes.test/", LEGACY, authorization_endpoint="https://notes.test/oauth/authorize")
     found = find(world)
     assert (found.resource, found.server.issuer, found.server.legacy) == (None, "https://notes.test/", True)

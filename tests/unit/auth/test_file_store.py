@@ -46,6 +46,7 @@ def mode(path: Path) -> int:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_folder_and_files_are_ours_alone_whatever_the_umask(home: Path, store: FileStore, umask: int) -> None:
+    """G-1, F-1."""
     before = os.umask(umask)
     try:
         store.save(some(1))

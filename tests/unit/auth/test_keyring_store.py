@@ -215,7 +215,7 @@ def test_without_the_library_there_is_no_keyring(folder: Path, monkeypatch: pyte
 def test_a_keyring_that_only_its_user_would_choose_is_not_chosen(
     store: KeyringStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some keep plain text; the library gives those a low priority."""
+    """G-1: some keep plain text; the library gives those a low priority."""
     store.check()
     monkeypatch.setattr(FakeKeyring, "priority", 0.5)
     with pytest.raises(CredentialStoreError, match="not one that is safe without being chosen"):

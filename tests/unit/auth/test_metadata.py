@@ -91,7 +91,7 @@ def test_the_place_that_a_challenge_names_comes_first() -> None:
     ],
 )
 def test_where_the_metadata_of_an_authorization_server_is(issuer: str, places: list[str]) -> None:
-    """M-1, M-2, M-3, M-4, B141, B142: on the issuer's own origin, and never at the root of one with a path."""
+    """M-1, M-2, M-3, M-4, M-5, B141, B142: on the issuer's own origin, and never at the root of one with a path."""
     assert metadata.server_urls(issuer) == tuple("https://as.test" + place for place in places)
 
 
@@ -227,7 +227,6 @@ def test_an_authorization_server() -> None:
                 "token_endpoint_auth_methods_supported": ["none"],
                 "token_endpoint_auth_signing_alg_values_supported": ["ES256"],
                 "dpop_signing_alg_values_supported": ["ES256"],
-                "authorization_grant_profiles_supported": ["urn:ietf:params:oauth:grant-profile:id-jag"],
                 "authorization_response_iss_parameter_supported": True,
                 "client_id_metadata_document_supported": True,
                 "jwks_uri": None,
@@ -249,7 +248,6 @@ def test_an_authorization_server() -> None:
         auth_methods=("none",),
         auth_algorithms=("ES256",),
         dpop_algorithms=("ES256",),
-        grant_profiles=("urn:ietf:params:oauth:grant-profile:id-jag",),
         iss_supported=True,
         client_documents_supported=True,
     )

@@ -36,7 +36,7 @@ def run(world: World, header: str | None = None, budget: Budget | None = None, *
 
 
 def test_client_credentials_with_a_secret(world: World) -> None:
-    """CC-1, CC-2, CC-3, CC-4, CC-7, R-1: no registration and no person; the secret as the server lists."""
+    """CC-1, CC-2, CC-3, CC-4, CC-7, CC-10, R-1: no registration and no person; the secret as the server lists."""
     authority = Authority(world, token_endpoint_auth_methods_supported=["client_secret_basic"])
     authority.clients["app"] = {"client_secret": "planted"}
     result = run(world, grant=ClientCredentials(), client=CLIENT)
@@ -54,6 +54,16 @@ def test_client_credentials_with_a_secret(world: World) -> None:
     assert authority.registrations == []
     assert not world.asked
     assert not world.of(Listen)
+
+
+def test_a_program_at_a_server_of_2025_03_26() -> None:
+    """H-5, H-4: which is its own authorization server, and is told of no resource."""
+    world = World()
+    authority = Authority(world, "https://notes.test", token_endpoint_auth_methods_supported=["client_secret_basic"])
+    authority.clients["app"] = {"client_secret": "planted"}
+    result = run(world, grant=ClientCredentials(), client=OAuthClient("app", secret="planted"))
+    assert authority.requests == [{"grant_type": "client_credentials", "Authorization": "Basic YXBwOnBsYW50ZWQ="}]
+    assert (result.issuer, result.resource) == ("https://notes.test", None)
 
 
 def test_client_credentials_with_a_key(world: World) -> None:

@@ -407,6 +407,7 @@ class TestOtherCommands:
         screen: Someone,
         http_server: Callable[..., McpHttpServer],
     ) -> None:
+        """T-4."""
         run("auth", "login", server.url, *FILE)
         other = http_server()
         assert run("tools", other.url).status == 0

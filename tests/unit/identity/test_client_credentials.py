@@ -92,14 +92,30 @@ def test_a_private_key_signs_a_fresh_assertion_for_each_token(guard: Guarded, au
     assert said[0]["jti"] != said[1]["jti"]
 
 
+@pytest.mark.parametrize(("listed", "fits"), [(["ES256", "RS256"], True), (["RS256", "PS256"], False), ([], False)])
+def test_the_authorization_server_lists_the_algorithms_that_it_takes(
+    guard: Guarded, listed: list[str], fits: bool
+) -> None:
+    """CC-3, CC-5: an assertion that it cannot check is not made."""
+    guard.metadata["token_endpoint_auth_signing_alg_values_supported"] = listed
+    auth = syncline.ClientCredentials("app", KEY.pem)
+    if fits:
+        connect(guard, auth).close()
+    else:
+        with pytest.raises(syncline.ConfigError, match="are signed with ES256: choose another algorithm"):
+            connect(guard, auth)
+    assert len(guard.asked) == fits
+
+
 def test_a_token_that_has_ended_is_replaced_before_the_server_says_so(guard: Guarded) -> None:
     """CC-8."""
-    guard.expires_in = 1  # less than the time that tokens are renewed ahead of
+    guard.expires_in = 0
     with connect(guard, syncline.ClientCredentials("app", "planted")) as client:
         guard.expires_in = 3600
         client.ping()
         client.ping()
     assert guard.anonymous == 1
+    assert len(guard.asked) >= 2
     assert "refresh_token" not in [asked.form["grant_type"] for asked in guard.asked]
     used = list(dict.fromkeys(token for token, _ in guard.proofs))
     assert used[-1] == f"Bearer planted-token-{len(guard.asked)}"

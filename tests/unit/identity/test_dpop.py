@@ -25,6 +25,7 @@ def possession() -> Possession:
 
 
 def test_a_proof_says_what_it_is_for(possession: Possession) -> None:
+    """DP-3, DP-5: the claims of RFC 9449, and no others."""
     before = int(time.time())
     said = claims(proof := possession.prove("POST", URL + "?secret=planted#there", token="planted-token"))
     header = jwt.get_unverified_header(proof)

@@ -54,7 +54,7 @@ def connect(guard: Guarded, auth: syncline.EnterpriseManaged) -> syncline.Client
 
 
 def test_an_id_token_becomes_an_id_jag_and_that_an_access_token(guard: Guarded, idp: Guarded) -> None:
-    """EM-1, EM-2, EM-3, EM-4."""
+    """EM-1, EM-2, EM-3, EM-4, EM-7, EM-9: at the provider that is configured; the grant's profile need not be announced."""
     idp.scripted.append(vouched())
     with connect(guard, enterprise(idp)) as client:
         client.ping()
