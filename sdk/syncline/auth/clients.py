@@ -95,7 +95,7 @@ def _method(client: OAuthClient, supported: tuple[str, ...] | None) -> str:
         if client.can(method) and method in listed:
             return method
     raise ConfigError(
-        f"the authorization server wants a client to prove itself by {' or '.join(supported or ())}, and "
+        f"the authorization server wants a client to prove itself by {shown(' or '.join(supported or ()))}, and "
         f"{client.client_id!r} has no means for that: give it a secret or a key"
     )
 

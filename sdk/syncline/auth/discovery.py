@@ -141,7 +141,7 @@ def _issuer(settings: Settings, found: ResourceMetadata, known: Collection[str])
     """The authorization server to go to, of those that the server names."""
     if settings.issuer is not None:
         if settings.issuer not in found.authorization_servers:
-            named = ", ".join(urls.shown(each) for each in found.authorization_servers)
+            named = ", ".join(urls.shown(each) for each in found.authorization_servers[: metadata.SHOWN])
             raise DiscoveryFailed(
                 f"the server wants tokens of {named}, and {urls.shown(settings.issuer)} is configured: change that, or ask "
                 "those who run the server"

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
+from typing import TypeGuard
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 #: Characters of somebody else's text in an error of ours.
 SHOWN = 200
 
@@ -31,13 +34,13 @@ def read(body: bytes) -> Mapping[str, object]:
 def text(document: Mapping[str, object], name: str) -> str | None:
     """A member that is text and not empty."""
     value = document.get(name)
-    return value if isinstance(value, str) and value else None
+    return value if _is_text(value) and value else None
 
 
 def texts(document: Mapping[str, object], name: str) -> tuple[str, ...] | None:
     """A member that is a list, less what is in it that is not text."""
     value = document.get(name)
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else None
+    return tuple(item for item in value if _is_text(item)) if isinstance(value, list) else None
 
 
 def flag(document: Mapping[str, object], name: str) -> bool:
@@ -55,6 +58,11 @@ def number(document: Mapping[str, object], name: str) -> float | None:
     except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) and found >= 0 else None
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    """Half of a surrogate pair, which JSON can escape, cannot be sent to anybody."""
+    return isinstance(value, str) and not _SURROGATE.search(value)
 
 
 def shown(words: str) -> str:

@@ -22,6 +22,7 @@ from . import authorization, programs, registration, scopes, token_endpoint, tok
 from .challenge import Challenge
 from .clients import OAuthClient
 from .discovery import Found, discover, find_legacy_server, find_server
+from .documents import shown
 from .metadata import ServerMetadata
 from .programs import ProgramGrant
 from .settings import Browser, Budget, Device, Entropy, Settings
@@ -339,7 +340,7 @@ class _Flow:
             )  # as for a first login: not all challenges say what is missing
             more = scopes.step_up(self.kept.requested, self.kept.granted, named)
             if more is None:
-                missing = " ".join(challenged) if challenged else "scopes that it does not name"
+                missing = shown(" ".join(challenged)) if challenged else "scopes that it does not name"
                 raise AuthDenied(
                     f"the server wants {missing}, and more cannot be asked for: ask those who run it",
                     error=INSUFFICIENT_SCOPE,

@@ -18,6 +18,8 @@ from .documents import Unusable, flag, read, text, texts
 RESOURCE = "/.well-known/oauth-protected-resource"
 SERVER = "/.well-known/oauth-authorization-server"
 OPENID = "/.well-known/openid-configuration"
+#: Issuers in an error of ours, however many a server names.
+SHOWN = 5
 #: The one way of proving who began a login that is used (RFC 7636, 4.2).
 S256 = "S256"
 
@@ -176,7 +178,7 @@ def choose(issuers: Sequence[str], preferred: Collection[str], reach: urls.Reach
     usable = [issuer for issuer, refusal in refusals.items() if refusal is None]
     for issuer in [*(issuer for issuer in usable if issuer in preferred), *usable]:
         return issuer
-    reasons = "; ".join(f"{urls.shown(issuer)}: {refusal}" for issuer, refusal in refusals.items())
+    reasons = "; ".join(f"{urls.shown(issuer)}: {refusal}" for issuer, refusal in [*refusals.items()][:SHOWN])
     raise DiscoveryFailed(f"the server names no authorization server that may be used: {reasons}")
 
 

@@ -201,7 +201,7 @@ def _refusal(status: int, document: Mapping[str, object], issuer: str, redirect_
     error = text(document, "error")
     words = shown(": ".join(filter(None, (error, text(document, "error_description")))))
     advice = _ADVICE.get(error or "", _BY_HAND).format(redirect=redirect_uri)
-    return _refused(issuer, words or f"HTTP {status}", advice, error)
+    return _refused(issuer, words or f"HTTP {status}", advice, error and shown(error))
 
 
 def _refused(issuer: str, reason: str, advice: str, error: str | None = None) -> AuthDenied:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from syncline.auth import urls
+from syncline.auth.documents import shown
 from syncline.auth.steps import Fetch, Fetched
 from syncline.auth.urls import Reach
 from syncline.concurrency.deadline import Deadline
@@ -64,7 +65,7 @@ class Fetcher:
             # Not as it is: it would be taken for what became of the message that wants a token.
             if isinstance(error, RequestTimeout) and deadline.expired:
                 raise
-            reason = f"no answer from {urls.shown(request.url)}: {error.message}; try again later"
+            reason = f"no answer from {urls.shown(request.url)}: {shown(error.message)}; try again later"
             if request.method == "POST":
                 raise RefreshFailed(reason) from error
             raise DiscoveryFailed(reason, passing=True) from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from syncline.auth import challenge as challenges_of
 from syncline.auth import urls
 from syncline.auth.clients import OAuthClient
+from syncline.auth.documents import shown
 from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew, revoke
 from syncline.auth.metadata import canonical
 from syncline.auth.settings import Browser, Budget, Device, Grant, Settings
@@ -219,7 +220,7 @@ class ServerLogin:
         """Nobody is asked over and over for scopes that are not granted."""
         resource = canonical(self._server.url)
         if not self._tokens.upgrades.may(resource, "", missing):
-            what = " ".join(missing) or "more scopes"
+            what = shown(" ".join(missing)) or "more scopes"
             raise AuthDenied(
                 f"the server wants {what}, which was asked for in vain: ask those who run it",
                 error=INSUFFICIENT_SCOPE,

@@ -72,6 +72,13 @@ def test_numbers_that_are_none(value: object) -> None:
     assert documents.number({"n": value}, "n") is None
 
 
+def test_half_a_character_is_no_text() -> None:
+    """JSON can escape what no request can carry."""
+    found = documents.read(rb'{"half": "a\ud800", "whole": "\ud83d\ude00", "list": ["\udfff", "b"]}')
+    assert [documents.text(found, name) for name in ("half", "whole")] == [None, "\U0001f600"]
+    assert documents.texts(found, "list") == ("b",)
+
+
 @settings(deadline=None)
 @given(JSON)
 def test_any_json_is_read_or_refused(value: object) -> None:

@@ -420,3 +420,13 @@ class TestOtherCommands:
         ran = run("tools", server.url)
         assert (ran.status, ran.error["code"]) == (3, "auth_refused")
         assert ran.error["hint"] == "syncline auth login SERVER --scope read --scope write"
+
+    def test_scopes_are_quoted_where_people_copy_them(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone
+    ) -> None:
+        """They are the server's, and what is copied goes to a shell."""
+        run("auth", "login", server.url, *FILE)
+        wants = 'Bearer error="insufficient_scope", scope="$(reboot) a;b"'
+        server.arm(403, 9, headers=[("WWW-Authenticate", wants)])
+        hint = run("tools", server.url).error["hint"]
+        assert hint == "syncline auth login SERVER --scope read --scope '$(reboot)' --scope 'a;b'"

@@ -85,6 +85,19 @@ def test_an_answer_that_drips(scripted_server: Scripted) -> None:
         fetcher().fetch(Fetch("POST", server.url, {}, b"", timeout=0.3), Deadline(20))
 
 
+def test_what_is_no_http_is_not_repeated(scripted_server: Scripted) -> None:
+    """It could be long, and steer a terminal."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.send(b"\x1b[2J" + b"x" * 10_000 + b"\r\n\r\n")
+        exchange.close()
+
+    with pytest.raises(DiscoveryFailed, match="no answer from") as caught:
+        fetcher().fetch(get(scripted_server(answer).url), Deadline(20))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
 def test_the_deadline_of_the_call_comes_first(scripted_server: Scripted) -> None:
     server = scripted_server(drip)
     with pytest.raises(RequestTimeout):
