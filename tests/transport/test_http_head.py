@@ -114,3 +114,15 @@ def test_a_common_head() -> None:
 )
 def test_heads_that_are_not_for_here(data: bytes) -> None:
     assert parse_head(data) is None
+
+
+@pytest.mark.parametrize("size", [b"-1", b"-5", b" -0x1"])
+def test_a_chunk_below_zero_is_not_read_to_the_end(size: bytes) -> None:
+    """``http.client`` reads all that there is, whatever it was asked for."""
+    data = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + size + b"\r\n" + b"x" * 1000
+    source: Any = Source(data)
+    answer = Answer(source, method="POST")
+    answer.begin()
+    with pytest.raises(http.client.IncompleteRead) as caught:
+        answer.read(10)
+    assert caught.value.partial == b""

@@ -100,9 +100,10 @@ def root(error: BaseException) -> BaseException:
 
 
 def root_reason(error: BaseException) -> str:
-    """The same in words."""
+    """The same in words: a line, and not a long one, though it may repeat what the server sent."""
     error = root(error)
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(words[:SHOWN].split())
 
 
 def shown_url(url: str) -> str:

@@ -100,3 +100,10 @@ class Answer(HTTPResponse):
             self.length = 0
         unbounded = not self.chunked and self.length is None
         self.will_close = unbounded or "close" in self.headers.get("Connection", "").lower()
+
+    def _read_next_chunk_size(self) -> int:
+        """The size of the next chunk. One below zero would be read up to the end, whatever the limit."""
+        size: int = super()._read_next_chunk_size()  # type: ignore[misc]
+        if size < 0:
+            raise ValueError("the size of a chunk is below zero")
+        return size
