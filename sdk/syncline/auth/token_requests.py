@@ -23,6 +23,10 @@ ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
 #: Seconds between two questions of a device where the authorization server names none, and how much more it is after
 #: ``slow_down`` (RFC 8628, 3.2 and 3.5).
 DEVICE_INTERVAL, DEVICE_SLOWER = 5.0, 5.0
+#: The least time between two questions, whatever the authorization server says, and the longest that a device goes on asking.
+DEVICE_LEAST, DEVICE_LONGEST = 1.0, 3600.0
+#: Seconds that a token lasts at most: a century. Some servers give the largest number that they have, which no date can hold.
+LONGEST = 100 * 365 * 86_400.0
 
 Form: TypeAlias = dict[str, str]
 
@@ -160,6 +164,7 @@ def read_answer(status: int, body: bytes, token_types: tuple[str, ...] = ("beare
     if isinstance(document, TokenRefusal):
         return document
     token, kind = text(document, "access_token"), (text(document, "token_type") or "").lower()
+    expires = number(document, "expires_in")
     if token is None or not _SENDABLE.fullmatch(token):
         return TokenRefusal("invalid_answer", "it has no access_token that can be sent", status)
     if kind not in token_types:
@@ -167,7 +172,7 @@ def read_answer(status: int, body: bytes, token_types: tuple[str, ...] = ("beare
     return TokenAnswer(
         access_token=token,
         token_type=kind,
-        expires_in=number(document, "expires_in"),
+        expires_in=None if expires is None else min(expires, LONGEST),
         refresh_token=text(document, "refresh_token"),
         scopes=scoping.parse((text(document, "scope") or "").strip()),
         issued_token_type=text(document, "issued_token_type"),
@@ -221,6 +226,6 @@ def read_device_codes(status: int, body: bytes) -> DeviceCodes | TokenRefusal:
         user_code=shown(user),
         verification_uri=uri,
         verification_uri_complete=text(document, "verification_uri_complete"),
-        expires_in=expires,
-        interval=number(document, "interval") or DEVICE_INTERVAL,
+        expires_in=min(expires, DEVICE_LONGEST),
+        interval=max(number(document, "interval") or DEVICE_INTERVAL, DEVICE_LEAST),
     )

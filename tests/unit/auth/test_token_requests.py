@@ -107,6 +107,7 @@ def test_a_whole_answer() -> None:
         ({"expires_in": -1, "scope": "a  b"}, None, "planted", None),
         ({"expires_in": 0, "scope": " a "}, 0.0, "planted", ("a",)),
         ({"expires_in": True}, None, "planted", ("a", "b")),
+        ({"expires_in": 2**63 - 1}, 3_153_600_000.0, "planted", ("a", "b")),
         ({"expires_in": 59.5, "token_type": "BEARER"}, 59.5, "planted", ("a", "b")),
         ({"expires_in": "soon", "error": None, "id_token": None}, None, "planted", ("a", "b")),
     ],
@@ -236,6 +237,14 @@ def test_codes_of_a_device() -> None:
     assert isinstance(found, DeviceCodes)
     assert (found.verification_uri_complete, found.interval) == (None, 5.0)
     assert "planted" not in repr(found)
+
+
+def test_a_device_asks_neither_all_the_time_nor_for_ever() -> None:
+    """What it asks may be somebody else's token endpoint."""
+    told = {**CODES, "interval": 0.001, "expires_in": 1e12}
+    found = token_requests.read_device_codes(200, json.dumps(told).encode())
+    assert isinstance(found, DeviceCodes)
+    assert (found.interval, found.expires_in) == (1.0, 3600.0)
 
 
 @pytest.mark.parametrize("name", CODES)

@@ -83,6 +83,14 @@ class TestLogin:
         assert page["canRefresh"] is True
         assert page["expiresAt"].endswith("+00:00")
 
+    def test_a_token_for_ever(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        """Some authorization servers give the largest number that they have, which no calendar has."""
+        issuer.lifetime = 2.0**63
+        assert run("auth", "login", server.url, "--json", *FILE).json["expiresAt"] > "2100"
+        assert [run("auth", *words, *FILE).status for words in (("status", server.url), ("list",))] == [0, 0]
+
     def test_no_token_is_shown(self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone) -> None:
         shown = [run("auth", *words, "--json") for words in (("login", server.url), ("status", server.url), ("list",))]
         assert [ran.status for ran in shown] == [0, 0, 0]
