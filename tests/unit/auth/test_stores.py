@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -142,6 +143,23 @@ def test_the_wait_for_another_refresh_is_bounded(store: CredentialStore) -> None
             pass
     with store.lock(KEY, Deadline(0.02)):
         pass
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_a_thread_that_is_not_there() -> None:
+    """What is in memory is the child's own copy; files and keyrings are shared, and so are their locks."""
+    store = MemoryStore()
+    with store.lock(KEY, Deadline(60)):
+        child = os.fork()
+        if child == 0:
+            try:
+                with store.lock(KEY, Deadline(0.02)):
+                    os._exit(0)
+            except CredentialStoreError:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        with pytest.raises(CredentialStoreError, match="refreshing"), store.lock(KEY, Deadline(0.02)):
+            raise AssertionError
 
 
 def test_a_refresh_that_fails_gives_the_lock_back(store: CredentialStore) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth.tokens import CredentialKey, Credentials
 from syncline.concurrency.deadline import Deadline
-from syncline.concurrency.locks import new_lock
-from syncline.concurrency.monitor import Monitor
+from syncline.concurrency.locks import new_lock, take
 from syncline.errors import CredentialStoreError
+
+if TYPE_CHECKING:
+    from syncline.concurrency.locks import Lock
 
 
 class MemoryStore:
@@ -22,8 +24,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._kept: dict[CredentialKey, Credentials] = {}
         self._lock = new_lock()
-        self._refreshing: set[CredentialKey] = set()
-        self._refreshes = Monitor()
+        self._refreshing: dict[CredentialKey, Lock] = {}
 
     def load(self, key: CredentialKey) -> Credentials | None:
         """See ``CredentialStore``."""
@@ -52,23 +53,19 @@ class MemoryStore:
 
     @contextmanager
     def lock(self, key: CredentialKey, deadline: Deadline) -> Iterator[None]:
-        """See ``CredentialStore``."""
-        if not self._refreshes.wait(lambda: self._claim(key), deadline):
-            raise CredentialStoreError(
-                f"another thread is still refreshing the credentials for {key.resource}; try again", store=self.name
-            )
+        """See ``CredentialStore``. Free in a forked child, whose refreshes are its own."""
+        with self._lock:
+            refreshing = self._refreshing.setdefault(key, new_lock())
+        taken: list[bool] = []
         try:
+            if not take(refreshing, deadline, taken):
+                raise CredentialStoreError(
+                    f"another thread is still refreshing the credentials for {key.resource}; try again", store=self.name
+                )
             yield
         finally:
-            with self._refreshes:
-                self._refreshing.discard(key)
-
-    def _claim(self, key: CredentialKey) -> bool:
-        """Take a key if nobody has it. Requires the monitor's lock."""
-        if key in self._refreshing:
-            return False
-        self._refreshing.add(key)
-        return True
+            if True in taken:
+                refreshing.release()
 
 
 MemoryStore.shared = MemoryStore()
