@@ -15,7 +15,7 @@ from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
 from syncline.auth.tokens import Credentials
 from syncline.identity import running
-from tests.fixtures.logins import Someone, browse, expire, oauth
+from tests.fixtures.logins import Anywhere, Someone, browse, expire, oauth
 from tests.fixtures.managers import LEGACY, MODERN
 from tests.fixtures.partner import Background
 from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
@@ -470,6 +470,34 @@ def test_a_refresh_that_fails_for_now(protected: Protected, someone: Someone, tr
         issuer.end_access()
         issuer.arm("token", trouble)  # type: ignore[arg-type]
         with pytest.raises(syncline.RefreshFailed, match="again later"):
+            client.call_tool("echo", {"text": "x"})
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert len(someone.visits) == 1
+
+
+@pytest.mark.parametrize("client_id", [None, "mine"])
+def test_a_refresh_token_that_is_refused_in_other_words(
+    protected: Protected, someone: Someone, client_id: str | None
+) -> None:
+    """4.149: as some do, with status 200; who configured the client is not told to look at it."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.clients["mine"] = {"redirect_uris": Anywhere()}
+    with syncline.connect(server.url, auth=oauth(visit=someone, client_id=client_id)) as client:
+        issuer.end_access()
+        issuer.arm("token", lambda exchange: exchange.json({"error": "bad_refresh_token"}))
+        assert client.call_tool("echo", {"text": "x"}).text == "x"
+    assert len(someone.visits) == 2
+
+
+def test_a_refresh_that_is_not_understood(protected: Protected, someone: Someone) -> None:
+    """It may be a proxy that speaks: what is kept stays, and the error says what to do if that does not pass."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
+        issuer.end_access()
+        issuer.arm("token", lambda exchange: exchange.respond(403, "<p>no</p>", "text/html"))
+        with pytest.raises(syncline.RefreshFailed, match=f"http_403.*: syncline auth login {server.url}"):
             client.call_tool("echo", {"text": "x"})
         assert client.call_tool("echo", {"text": "x"}).text == "x"
     assert len(someone.visits) == 1

@@ -308,11 +308,15 @@ def test_a_login_elsewhere_wins_as_well(store: MemoryStore, endpoint: Endpoint) 
     assert ours.credentials(Deadline(60)) == store.load(KEY) == some("login")
 
 
-@pytest.mark.parametrize("error", ["invalid_grant", "invalid_client", "unauthorized_client"])
+@pytest.mark.parametrize(
+    "error",
+    ["invalid_grant", "bad_refresh_token", "interaction_required", "invalid_scope"]
+    + ["invalid_client", "unauthorized_client"],
+)
 def test_a_refused_refresh_token_is_deleted_and_a_login_asked_for(
     store: MemoryStore, endpoint: Endpoint, error: str
 ) -> None:
-    """F-5, C-9: who we are is kept for that, unless the authorization server does not know it."""
+    """F-5, C-9, 4.149: whatever it is called; who we are is kept for that, unless the authorization server does not know it."""
     endpoint.error = RefreshFailed("revoked", error=error)
     ours = refresher(store, endpoint)
     outcomes = together(4, lambda: ours.credentials(Deadline(60)))

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from .stores.base import CredentialStore
     from .tokens import CredentialKey, Credentials
 
-#: Error codes after which the refresh token is of no use any more, or neither is the client that it was given to (RFC 6749, 5.2).
-SPENT, UNKNOWN = "invalid_grant", frozenset({"invalid_client", "unauthorized_client"})
+#: Error codes after which the refresh token is of no use any more: those of RFC 6749 (5.2), of OpenID Connect Core (3.1.2.6) where
+#: it takes a person, and what some say in the place of ``invalid_grant``.
+SPENT = frozenset(
+    {"invalid_grant", "unsupported_grant_type", "invalid_scope"}
+    | {"interaction_required", "login_required", "consent_required", "account_selection_required"}
+    | {"bad_refresh_token", "invalid_refresh_token", "invalid_token", "expired_token"}
+)
+#: Error codes after which neither is the client that it was given to; where one is configured, no login helps (RFC 6749, 5.2).
+UNKNOWN_CLIENT = frozenset({"invalid_client", "unauthorized_client"})
 #: Steps of one renewal at most. It takes seven; more are needed only while others change what is stored.
 STEPS = 30
 
@@ -84,9 +91,9 @@ class Attempt(ExitStack):
         try:
             return renewal.exchanged(self._exchange(renewal.stored))
         except RefreshFailed as error:
-            if error.error != SPENT and error.error not in UNKNOWN:
+            if error.error not in SPENT | UNKNOWN_CLIENT:
                 raise
-            return renewal.turned_down(unknown=error.error in UNKNOWN)
+            return renewal.turned_down(unknown=error.error in UNKNOWN_CLIENT)
 
     def _discard(self, refused: Credentials, *, unknown: bool) -> bool:
         if unknown:

@@ -15,6 +15,7 @@ from syncline.auth.clients import OAuthClient
 from syncline.auth.documents import shown
 from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew, revoke
 from syncline.auth.metadata import canonical
+from syncline.auth.refreshing import UNKNOWN_CLIENT
 from syncline.auth.settings import Browser, Budget, Device, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
 from syncline.auth.tokens import PROGRAM
@@ -272,10 +273,14 @@ class ServerLogin:
             refresh_token=credentials.refresh_token or "",
         )
         token = hands.run(steps)
-        if isinstance(token, TokenRefusal) and self._wishes.client is not None and token.error != "invalid_grant":
+        if isinstance(token, TokenRefusal) and self._wishes.client is not None and token.error in UNKNOWN_CLIENT:
             raise AuthDenied(f"{urls.shown(credentials.issuer)}: {token}: {CHECK_CLIENT}", error=token.error)
         if isinstance(token, TokenRefusal):
-            raise RefreshFailed(f"{urls.shown(credentials.issuer)}: {token}", error=token.error)
+            raise RefreshFailed(
+                f"{urls.shown(credentials.issuer)} gives no token for the refresh token ({token}): try again later, or log in "
+                f"again: syncline auth login {urls.shown(credentials.resource)}",
+                error=token.error,
+            )
         now = time.time()
         return credentials.refreshed(
             token.access_token,
