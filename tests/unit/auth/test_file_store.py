@@ -54,7 +54,7 @@ def test_folder_and_files_are_ours_alone_whatever_the_umask(home: Path, store: F
             pass
     finally:
         os.umask(before)
-    assert mode(home) == 0o700
+    assert mode(home) == mode(home.parent) == 0o700
     assert {path.name: mode(path) for path in home.iterdir()} == dict.fromkeys(
         (f"{KEY.digest}.json", f"{KEY.digest}.lock", f"{KEY.digest}.refresh"), 0o600
     )

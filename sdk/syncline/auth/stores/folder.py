@@ -115,7 +115,7 @@ class Folder:
     def _opened(self, *, make: bool = False) -> Iterator[_Inside | None]:
         """The folder; None if there is none."""
         if make:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make(self.path)
         elif not os.path.lexists(self.path):
             yield None
             return
@@ -183,6 +183,15 @@ class _Inside:
 
     def _at(self, name: str) -> str:
         return name if self._descriptor is not None else str(self._path / name)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder, and those above it that are not there: ours alone, too, as the XDG base directory specification has it."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileNotFoundError:
+        _make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _check(found: os.stat_result, path: str, mode: str) -> None:
