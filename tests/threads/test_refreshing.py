@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from syncline.auth.refreshing import Refresher
+from syncline.auth.refreshing import UNKNOWN_CLIENT, Refresher
 from syncline.auth.stores.base import CredentialStore
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.keyring import KeyringStore
@@ -323,7 +323,7 @@ def test_a_refused_refresh_token_is_deleted_and_a_login_asked_for(
     assert {type(outcome) for outcome in outcomes} == {AuthRequired}
     assert any("the login has ended" in str(outcome) for outcome in outcomes)
     assert all("syncline auth login https://notes.example/mcp" in str(outcome) for outcome in outcomes)
-    left = EXPIRED.ended(NOW) if error == "invalid_grant" else None
+    left = None if error in UNKNOWN_CLIENT else EXPIRED.ended(NOW)
     assert store.load(KEY) == left
     assert endpoint.sent == ["refresh-0"]
     with pytest.raises(AuthRequired, match="the login has ended" if left else "nobody is logged in"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import selectors
 import socket
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, cast
 
 from syncline.auth import urls
 from syncline.concurrency.cancel import CancelToken
@@ -22,6 +23,8 @@ PATH = "/callback"
 SILENCE, MOST = 2.0, 16_384
 #: Seconds that a browser is held while whoever sent it there has not returned.
 HELD = 3.0
+#: Browsers that may be there at once and have not said anything yet.
+MANY = 64
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
@@ -62,23 +65,19 @@ class Loopback:
         Blocks until then. Ends within half a second when it is ``over`` (``ConnectionClosed``) or the deadline has passed
         (``AuthDenied``), and on Ctrl-C.
         """
-        while not over.cancelled:
-            if deadline.expired:
-                raise AuthDenied(
-                    "nobody came back from the browser in time: log in again; if its page showed an error, log out first, so that "
-                    "this program registers itself anew"
-                )
-            self._listening.settimeout(deadline.nap() or 0.001)
-            try:
-                browser, _ = self._listening.accept()
-            except (TimeoutError, ConnectionAbortedError):
-                continue
-            target = _target(browser, over, deadline.sooner(SILENCE))
-            came_back = f"{self._origin}{target}"
-            if target is not None and target.partition("?")[0] == PATH and belongs(came_back):
-                self._browser = browser
-                return came_back
-            _answer(browser, "404 Not Found", "Nothing here", "This page is for the end of a login only.")
+        with _Crowd(self._listening) as crowd:
+            while not over.cancelled:
+                if deadline.expired:
+                    raise AuthDenied(
+                        "nobody came back from the browser in time: log in again; if its page showed an error, log out first, so "
+                        "that this program registers itself anew"
+                    )
+                for browser, target in crowd.heard(deadline.nap()):
+                    came_back = f"{self._origin}{target}"
+                    if target is not None and target.partition("?")[0] == PATH and belongs(came_back):
+                        self._browser = browser
+                        return came_back
+                    _answer(browser, "404 Not Found", "Nothing here", "This page is for the end of a login only.")
         raise ConnectionClosed("the login was given up")
 
     def finish(self, *, well: bool) -> None:
@@ -147,24 +146,71 @@ class Arrival:
             self._came_back.put(error)
 
 
-def _target(browser: socket.socket, over: CancelToken, deadline: Deadline) -> str | None:
-    """The target of a GET for this machine; None for anything else, and for a browser that takes too long. Leaves nothing unread."""
-    head = b""
-    while b"\r\n\r\n" not in head and len(head) < MOST and not over.cancelled and not deadline.expired:
-        browser.settimeout(deadline.nap() or 0.001)
-        try:
-            piece = browser.recv(MOST)
-        except TimeoutError:
-            continue
-        except OSError:
-            return None
-        if not piece:
-            return None
-        head += piece
-    first, *fields = head.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+class _Crowd:
+    """Browsers that have come, and what each has said so far. Those that say nothing keep nobody else waiting."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._said: dict[socket.socket, tuple[bytes, Deadline]] = {}
+        self._ready = selectors.DefaultSelector()
+
+    def __enter__(self) -> Self:
+        self._listening.setblocking(False)
+        self._ready.register(self._listening, selectors.EVENT_READ)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ready.close()
+        for browser in self._said:
+            browser.close()
+
+    def heard(self, seconds: float) -> Iterator[tuple[socket.socket, str | None]]:
+        """Those who have said what they want, with the target of their GET; None for anything else, and for who takes too long.
+
+        Blocks for so many seconds at most.
+        """
+        for key, _ in self._ready.select(seconds or 0.001):
+            if key.fileobj is self._listening:
+                self._welcome()
+                continue
+            browser = cast("socket.socket", key.fileobj)
+            said, until = self._said[browser]
+            try:
+                piece = browser.recv(MOST)
+            except BlockingIOError:
+                continue
+            except OSError:
+                piece = b""
+            said += piece
+            self._said[browser] = said, until
+            if not piece or b"\r\n\r\n" in said or len(said) >= MOST:
+                yield self._gone(browser), _target(said)
+        too_many = max(0, len(self._said) - MANY)
+        for number, (browser, (_, until)) in enumerate(list(self._said.items())):
+            if until.expired or number < too_many:
+                yield self._gone(browser), None
+
+    def _welcome(self) -> None:
+        with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
+            browser, _ = self._listening.accept()
+            browser.setblocking(False)
+            self._said[browser] = b"", Deadline(SILENCE)
+            self._ready.register(browser, selectors.EVENT_READ)
+
+    def _gone(self, browser: socket.socket) -> socket.socket:
+        self._ready.unregister(browser)
+        del self._said[browser]
+        return browser
+
+
+def _target(said: bytes) -> str | None:
+    """The target of a whole GET for this machine; None for anything else."""
+    head, end, _ = said.partition(b"\r\n\r\n")
+    first, *fields = head.decode("latin-1").split("\r\n")
     words = first.split(" ")
     hosts = [value.strip() for name, _, value in (line.partition(":") for line in fields) if name.lower() == "host"]
-    return words[1] if len(words) == 3 and words[0] == "GET" and len(hosts) == 1 and _is_ours(hosts[0]) else None
+    whole = end and len(words) == 3 and words[0] == "GET"
+    return words[1] if whole and len(hosts) == 1 and _is_ours(hosts[0]) else None
 
 
 def _is_ours(host: str) -> bool:

@@ -12,7 +12,8 @@ import pytest
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
-from syncline.identity.loopback import MOST, Loopback
+from syncline.identity import loopback as loopback_module
+from syncline.identity.loopback import MANY, MOST, Loopback
 from tests.fixtures.partner import Background
 
 SOON = 20.0
@@ -108,13 +109,39 @@ def test_a_browser_that_hangs_up_by_a_reset(loopback: Loopback) -> None:
         assert wait.result()
 
 
-def test_a_browser_that_says_nothing_holds_nobody_up_for_long(loopback: Loopback) -> None:
-    """Browsers open connections that they may need; the next one is heard all the same."""
+@pytest.mark.parametrize(
+    ("count", "turned_away", "said"),
+    [(MANY, 0, b""), (MANY, 0, b"GET /callback?state=s"), (MANY + 10, 10, b"")],
+)
+def test_browsers_that_say_nothing_hold_nobody_up(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, count: int, turned_away: int, said: bytes
+) -> None:
+    """Browsers open connections that they may need, and a page may open many; the next one is heard all the same."""
+    monkeypatch.setattr(loopback_module, "SILENCE", 1000.0)
     wait = waiting(loopback)
-    with connect(loopback) as silent, connect(loopback) as browser:
-        come_back(browser)
-        assert wait.result()
+    with contextlib.ExitStack() as silent:
+        browsers = [silent.enter_context(connect(loopback)) for _ in range(count)]
+        for each in browsers:
+            each.sendall(said)
+        for each in browsers[:turned_away]:
+            assert each.recv(100).startswith(b"HTTP/1.1 404")
+        with connect(loopback) as browser:
+            come_back(browser)
+            assert wait.result()
+        for each in browsers[turned_away + 1 :]:
+            with contextlib.suppress(ConnectionResetError):  # where it had not been listened to yet
+                assert each.recv(100) == b""
+
+
+def test_a_browser_that_says_nothing_is_turned_away(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loopback_module, "SILENCE", 0.05)
+    over = CancelToken()
+    wait = waiting(loopback, over)
+    with connect(loopback) as silent:
         assert silent.recv(100).startswith(b"HTTP/1.1 404")
+        over.cancel(ConnectionClosed("closed"))
+        with pytest.raises(ConnectionClosed):
+            wait.result()
 
 
 def test_the_wait_is_over_while_a_browser_says_nothing(loopback: Loopback) -> None:
