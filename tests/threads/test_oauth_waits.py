@@ -63,6 +63,66 @@ def test_the_clock_stands_still_while_a_person_is_asked(protected: Protected, ab
         assert calling.result() == "x"
 
 
+def test_the_clock_stands_still_while_a_person_reads_a_code(protected: Protected) -> None:
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+
+    def visit(_: syncline.Visit) -> None:
+        threading.Event().wait(3.5)  # longer than the call may take
+        issuer.approved.set()
+
+    auth = oauth(visit=visit, store=logged_in(server), device=True)
+    with syncline.connect(server.url, auth=auth) as client:
+        issuer.end_logins()
+        assert client.call_tool("echo", {"text": "x"}, timeout=3).text == "x"
+
+
+def test_a_person_is_asked_one_thing_at_a_time(protected: Protected, someone: Someone) -> None:
+    """However many servers want a login at once: where to paste a URL would not be clear otherwise."""
+    servers = [protected(versions=[MODERN]) for _ in range(6)]
+    asked: list[str] = []
+    most: list[int] = []
+
+    def visit(what: syncline.Visit) -> str:
+        asked.append(what.server)
+        most.append(len(asked))
+        threading.Event().wait(0.05)
+        asked.remove(what.server)
+        return someone.paste(what)
+
+    auth = oauth(visit=visit)
+    calls = [
+        Background(lambda url=each.url: syncline.call_tool(url, "echo", {"text": "x"}, auth=auth).text)  # type: ignore[misc]
+        for each in servers
+    ]
+    assert [each.result() for each in calls] == ["x"] * 6
+    assert most == [1] * 6
+
+
+def test_close_ends_the_wait_for_a_person_who_is_busy(protected: Protected) -> None:
+    first, second = protected(versions=[MODERN]), protected(versions=[MODERN])
+    store = logged_in(second)
+    busy, done = threading.Event(), threading.Event()
+
+    def visit(_: syncline.Visit) -> str:
+        busy.set()
+        assert done.wait(SOON)
+        return ""
+
+    waiting = Background(lambda: syncline.connect(first.url, auth=oauth(visit=visit)))
+    assert busy.wait(SOON)
+    (issuer,) = second.authorities
+    with syncline.connect(second.url, auth=oauth(visit=visit, store=store)) as client:
+        issuer.end_logins()
+        calling = Background(lambda: client.call_tool("echo", {"text": "x"}))
+        issuer.wait_until(lambda: issuer.counts["register"] == 2)
+    with pytest.raises(syncline.ConnectionClosed):
+        calling.result()
+    done.set()
+    with pytest.raises(syncline.AuthDenied):
+        waiting.result()
+
+
 def test_close_ends_the_wait_for_a_person(protected: Protected, absent: Someone) -> None:
     """L-5: and the port is free again."""
     server = protected(versions=[MODERN])

@@ -37,7 +37,7 @@ class OAuth(Logins):
         client_name: What people are shown when the program registers itself.
         device: Let a person type a code elsewhere, instead of coming back to this machine (RFC 8628).
         visit: Called with a ``Visit`` when a person has to do something with a browser, on the thread of the call, whose clock
-            stands still. Returns None if the browser comes back by itself (``syncline.open_browser`` does), or the URL that it
+            stands still; one at a time, however many servers want it. Returns None if the browser comes back by itself (``syncline.open_browser`` does), or the URL that it
             came back to, where the person brings that along. None: nobody is asked.
         dpop: Bind tokens to a key that is made for them and kept with them (extension DPoP; RFC 9449). Needs the extra ``jwt``.
         trusted_hosts: Hosts that authorization servers may have although they are on a private network and the server is not.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from syncline.auth import authorization
 from syncline.auth.steps import AskPerson, Fetch, Forget, Kept, Listen, Recall, ShowCode, Step, Steps, Wait
 from syncline.concurrency.cancel import CancelToken
-from syncline.concurrency.deadline import Deadline
-from syncline.errors import ConfigError, ConnectionClosed
+from syncline.concurrency.deadline import NAP, Deadline
+from syncline.concurrency.locks import new_lock, take
+from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
 
 from .fetching import Fetcher
 from .loopback import Arrival, Loopback
@@ -22,6 +23,8 @@ T = TypeVar("T")
 
 #: Seconds that a person has to log in.
 LOGIN = 300.0
+#: Held while a person is told what to do.
+_person = new_lock()
 
 
 @dataclass(frozen=True)
@@ -124,17 +127,16 @@ class Hands:
             return self._listen(step)
         if isinstance(step, ShowCode):
             codes = step.codes
+            url = codes.verification_uri_complete or codes.verification_uri
             assert self._visit is not None
-            self._visit(Visit(codes.verification_uri_complete or codes.verification_uri, step.server, codes.user_code))
+            with self._standing_still(), self._turn():
+                self._visit(Visit(url, step.server, codes.user_code))
             return None
         return self._ask(step)
 
     def _wait(self, seconds: float) -> None:
-        self._deadline.pause()
-        try:
+        with self._standing_still():
             self._over.wait(self._deadline.sooner(seconds))
-        finally:
-            self._deadline.resume()
 
     def _listen(self, step: Listen) -> str:
         self._loopback = loopback = _listen_where(step.preferred, self._port)
@@ -145,11 +147,12 @@ class Hands:
         assert loopback is not None
         assert self._visit is not None
         request = step.request
-        self._deadline.pause()
-        try:
+        with self._standing_still(), contextlib.ExitStack() as turn:
+            turn.enter_context(self._turn())
             limit = self._deadline.sooner(LOGIN)
             with Arrival(loopback, lambda url: authorization.belongs(request, url), self._over, limit) as arrival:
                 brought: object = self._visit(Visit(request.url, step.server, redirect_uri=request.redirect_uri))
+                turn.close()
                 if brought is None:
                     return arrival.url()
                 if not isinstance(brought, str):
@@ -157,6 +160,29 @@ class Hands:
                         f"visit returns the URL that the browser came back to, or None, not {type(brought).__name__}"
                     )
                 return brought
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A person is asked one thing at a time, however many servers want it."""
+        limit = self._deadline.sooner(LOGIN)
+        taken: list[bool] = []
+        try:
+            while not take(_person, limit.sooner(NAP), taken):
+                if self._over.cancelled:
+                    raise ConnectionClosed("the login was given up")
+                if limit.expired:
+                    raise AuthDenied("nobody could be asked: another login was not done in time; log in again")
+            yield
+        finally:
+            if True in taken:
+                _person.release()
+
+    @contextlib.contextmanager
+    def _standing_still(self) -> Iterator[None]:
+        """The clock of the call stands still: it is a person who takes the time."""
+        self._deadline.pause()
+        try:
+            yield
         finally:
             self._deadline.resume()
 
