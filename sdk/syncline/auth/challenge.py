@@ -10,9 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from . import scopes
 
+#: Headers that are looked at, and characters of each: a server could send megabytes, which take seconds to make sense of.
+MOST, LONGEST = 10, 8192
 #: Parameters that mean something here.
 KNOWN = frozenset({"resource_metadata", "scope", "error", "error_description"})
 
@@ -64,9 +67,9 @@ class Challenge:
 
 
 def parse(header: str | Iterable[str]) -> tuple[Challenge, ...]:
-    """The challenges of a header, or of several headers of that name; what cannot be read is left out."""
+    """The challenges of a header, or of several headers of that name; what cannot be read is left out, and what is too long."""
     lines = [header] if isinstance(header, str) else header
-    return tuple(challenge for line in lines for challenge in _challenges(line))
+    return tuple(challenge for line in islice(lines, MOST) for challenge in _challenges(line[:LONGEST]))
 
 
 def pick(challenges: Iterable[Challenge], schemes: Collection[str] = ("bearer",)) -> Challenge | None:

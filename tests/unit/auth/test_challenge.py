@@ -103,6 +103,13 @@ def test_a_scope_that_is_none_does_not_take_the_error_with_it(scope: str) -> Non
     assert (found.scope, found.error) == (None, "insufficient_scope")
 
 
+def test_what_is_looked_at_has_an_end() -> None:
+    """A server could keep us busy otherwise; what comes first counts."""
+    found = challenge.parse(['Bearer scope="a"', *["a, " * 20_000] * 99])
+    assert found[0].scope == ("a",)
+    assert len(found) < 100_000
+
+
 def test_a_scope_inside_of_another_parameter_is_none() -> None:
     """W-3: a search by expression would be fooled."""
     found = only('Bearer error_description="bad scope=admin, resource_metadata=https://evil.test/"')
