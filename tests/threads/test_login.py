@@ -17,6 +17,7 @@ import syncline
 from syncline.auth.stores.choice import open_store
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
+from syncline.auth.tokens import Credentials
 from syncline.identity.login import logout_everywhere
 from syncline.identity.status import auth_statuses
 from syncline.identity.stored import StoredLogins
@@ -327,6 +328,18 @@ class TestLogout:
         assert "they are not JSON" in (found.damage or "")
         assert logout_everywhere(store="keyring") == [server.url]
         assert not fake_keyring.entries
+
+    def test_everywhere_whatever_the_place(
+        self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """What is for no server that there can be is forgotten, too, and is in nobody's way."""
+        server, store = protected(), open_store("file")
+        store.save(Credentials("https://id.example", "no URL", "c", "planted"))
+        syncline.login(server.url, visit=someone, store=store)
+        with caplog.at_level(logging.WARNING, "syncline.auth"):
+            assert sorted(logout_everywhere(store=store)) == [server.url, "no URL"]
+        assert not store.keys()
+        assert "the tokens for no URL are forgotten here, and not revoked at https://id.example" in caplog.text
 
 
 class Damaged(MemoryStore):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, TypedDict
 
+from syncline.auth import urls
 from syncline.auth.metadata import covers
 from syncline.auth.stores.choice import open_store
 from syncline.concurrency.deadline import Deadline
@@ -143,21 +144,20 @@ def _forget(key: CredentialKey, store: CredentialStore, deadline: Deadline, serv
         log.warning("what is deleted cannot be revoked: %s", error)
     gone = store.delete(key)
     if credentials is not None and credentials.access_token:
-        _give_back(credentials, server or HttpServer(credentials.resource), store, deadline)
+        _give_back(credentials, server or credentials.resource, store, deadline)
     return gone
 
 
-def _give_back(credentials: Credentials, server: HttpServer, store: CredentialStore, deadline: Deadline) -> None:
-    login = OAuth(store=store).at(server)
+def _give_back(credentials: Credentials, server: str | HttpServer, store: CredentialStore, deadline: Deadline) -> None:
     why: object = "it does not offer that, or did not do it"
     try:
-        if login.give_back(credentials, deadline):
-            return
+        with closing(OAuth(store=store).at(http_server(server))) as login:
+            if login.give_back(credentials, deadline):
+                return
     except (SynclineError, ValueError) as error:
         why = error
-    finally:
-        login.close()
-    log.warning("the tokens for %s are forgotten here, and not revoked at %s: %s", server.name, credentials.issuer, why)
+    place, issuer = urls.shown(credentials.resource), urls.shown(credentials.issuer)
+    log.warning("the tokens for %s are forgotten here, and not revoked at %s: %s", place, issuer, why)
 
 
 class _Anew:

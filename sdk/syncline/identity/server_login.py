@@ -23,7 +23,15 @@ from syncline.auth.urls import Reach
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import NAP, Deadline
 from syncline.concurrency.locks import take
-from syncline.errors import AuthDenied, AuthRequired, ConnectionClosed, DiscoveryFailed, RefreshFailed, RequestTimeout
+from syncline.errors import (
+    AuthDenied,
+    AuthRequired,
+    ConfigError,
+    ConnectionClosed,
+    DiscoveryFailed,
+    RefreshFailed,
+    RequestTimeout,
+)
 from syncline.protocol.revisions import REVISIONS
 
 from .dpop import USE_NONCE, Possession
@@ -72,9 +80,17 @@ class Wishes:
 
 
 class ServerLogin:
-    """See the module; an ``Authorization``."""
+    """See the module; an ``Authorization``. Raises ``ConfigError`` for a URL that programs may understand differently."""
 
     def __init__(self, server: HttpServer, wishes: Wishes, tokens: Tokens) -> None:
+        self._url = server.url.partition("#")[0]
+        try:
+            urls.split(self._url)
+        except ValueError as error:
+            raise ConfigError(
+                f"tokens cannot be got for {urls.shown(server.url)}: {error}; write it as the server has it, "
+                "in ASCII and without a user name"
+            ) from None
         self._server = server
         self._wishes = wishes
         self._tokens = tokens
@@ -299,7 +315,7 @@ class ServerLogin:
 
     def _reach(self) -> tuple[Settings, Fetcher]:
         if self._reached is None:
-            wishes, url = self._wishes, self._server.url.partition("#")[0]
+            wishes, url = self._wishes, self._url
             reach = Reach.of(url, _addresses(url), wishes.trusted)
             settings = Settings(
                 url,

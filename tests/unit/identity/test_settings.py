@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from syncline import ConfigError, OAuth, Visit, open_browser
+from syncline import ConfigError, HttpServer, OAuth, Visit, open_browser
 from syncline.auth.stores.memory import MemoryStore
 
 VISIT = Visit(
@@ -28,6 +28,23 @@ VISIT = Visit(
 def test_what_cannot_be_meant(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem) as caught:
         OAuth(**options)
+    assert "planted" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://planted:planted@mcp.example/mcp",
+        "https://127.1/mcp",
+        "https://2130706433/mcp",
+        "https://b\u00fccher.example/mcp",
+        "https://mcp.example/mcp?name=\u00fc",
+    ],
+)
+def test_servers_whose_url_could_be_understood_differently(url: str) -> None:
+    """Said before anything is sent there."""
+    with pytest.raises(ConfigError, match="tokens cannot be got for https://") as caught:
+        OAuth(store=MemoryStore()).at(HttpServer(url))
     assert "planted" not in str(caught.value)
 
 
