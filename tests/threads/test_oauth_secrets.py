@@ -49,7 +49,7 @@ def test_nothing_secret_is_shown(
         client.call_tool("echo", {"text": "x"})
         issuer.end_access()
         client.call_tool("echo", {"text": "x"})
-        for trouble in (503, lambda exchange: exchange.json({"error": "invalid_scope"}, 400)):
+        for trouble in (503, lambda exchange: exchange.json({"error": "invalid_request"}, 400)):
             issuer.end_access()
             issuer.arm("token", trouble)
             with pytest.raises(syncline.AuthError) as caught:
