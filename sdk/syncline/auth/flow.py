@@ -365,7 +365,7 @@ class _Flow:
     def required(self, wanted: tuple[str, ...]) -> AuthRequired:
         place, login_url = urls.shown(self.settings.server_url), self.found.server.authorization_endpoint
         return AuthRequired(
-            f"a person has to log in, and nobody can be asked here: run `syncline auth login {place}`",
+            f"a person has to log in, and nobody can be asked here: run `syncline auth login {urls.typed(place)}`",
             www_authenticate=None,
             url=place,
             login_url=None if login_url is None or self.settings.reach.refusal(login_url) else login_url,

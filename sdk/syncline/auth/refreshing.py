@@ -15,6 +15,7 @@ from syncline.concurrency.crew import Crew
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import AuthRequired, ConnectionClosed, RefreshFailed, RequestTimeout, SynclineError
 
+from . import urls
 from .renewal import Renewal, Rotation, Step, usable
 
 if TYPE_CHECKING:
@@ -279,5 +280,7 @@ class Refresher:
 
     def _login_needed(self, why: str) -> AuthRequired:
         return AuthRequired(
-            f"{why}; log in: syncline auth login {self.key.resource}", www_authenticate=None, url=self.key.resource
+            f"{why}; log in: syncline auth login {urls.typed(self.key.resource)}",
+            www_authenticate=None,
+            url=self.key.resource,
         )

@@ -10,6 +10,7 @@ security considerations; OAuth 2.1, 1.5). Pure: who resolves names passes in wha
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -73,6 +74,14 @@ def is_loopback(url: str) -> bool:
 def shown(url: str) -> str:
     """A URL for people, without what may be secret in it: user, query, fragment."""
     return _shown(_USER.sub("//", re.split("[?#]", url, maxsplit=1)[0], count=1))
+
+
+def typed(url: str) -> str:
+    """A URL for people to copy into a shell: as it is shown, and in quotes where a shell would understand something else.
+
+    It may come from somebody else's configuration file.
+    """
+    return shlex.quote(shown(url))
 
 
 def zone(address: str) -> Zone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -119,7 +120,7 @@ def status(server: Server, store: Store = "auto", *, options: Options) -> None:
     if found is None or found.login_needed:
         why = "nobody is logged in" if found is None else "the login has ended"
         error = AuthRequired(why, www_authenticate=None, url=options.url(server) or "").at(target.name)
-        raise failures.Explained(error, hint=f"syncline auth login {server}")
+        raise failures.Explained(error, hint=f"syncline auth login {shlex.quote(server)}")
 
 
 def list_(store: Store = "auto", *, options: Options) -> None:

@@ -294,7 +294,7 @@ class ServerLogin:
         if isinstance(token, TokenRefusal):
             raise RefreshFailed(
                 f"{urls.shown(credentials.issuer)} gives no token for the refresh token ({token}): try again later, or log in "
-                f"again: syncline auth login {urls.shown(credentials.resource)}",
+                f"again: syncline auth login {urls.typed(credentials.resource)}",
                 error=token.error,
             )
         now = time.time()

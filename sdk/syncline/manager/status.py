@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from syncline.auth import urls
 from syncline.errors import (
     AuthRequired,
     ConfigError,
@@ -129,7 +130,7 @@ def _reason(error: SynclineError) -> Reason | None:
 
 def _advice(server: str, error: SynclineError, limit: float | None) -> str:
     if isinstance(error, AuthRequired) and error.login_url is not None:
-        return f"{server} wants somebody to log in: syncline auth login {error.url}"
+        return f"{server} wants somebody to log in: syncline auth login {urls.typed(error.url)}"
     if isinstance(error, AuthRequired):
         wanted = "auth=, bearer_env= or an Authorization header"
         return f"{server} wants credentials: log in (syncline auth login), or give it {wanted}"

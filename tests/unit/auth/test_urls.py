@@ -218,3 +218,9 @@ def test_only_public_addresses_are_reached_from_the_internet(address: object) ->
     """Z-3."""
     allowed = PUBLIC.refusal("https://id.test/", [str(address)]) is None
     assert allowed is (urls.zone(str(address)) == "public")
+
+
+def test_urls_to_copy_into_a_shell() -> None:
+    """They can be somebody else's, in a configuration file that came with their program."""
+    assert urls.typed("https://notes.example:8443/v1/mcp?key=planted") == "https://notes.example:8443/v1/mcp"
+    assert urls.typed("https://notes.example/$(reboot);`a`") == "'https://notes.example/$(reboot);`a`'"
