@@ -406,6 +406,8 @@ def _transports(
             raise ConfigError("auth is for HTTP; a program gets its credentials from its environment (env, env_vars)")
         return called, (target.command, *target.args), lambda: _stdio(target, limits, called)
     given = auth or target.auth
+    if isinstance(given, type):
+        raise ConfigError(f"auth is the class {given.__name__}, and not one of its objects: {given.__name__}(...)")
     if given is not None and not isinstance(given, (Authorizer, tuple)) and not callable(given):
         # It may be a secret: not shown.
         kind = type(given).__name__

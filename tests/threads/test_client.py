@@ -544,6 +544,12 @@ def test_a_token_is_no_authentication_object() -> None:
     syncline.Client("https://x.example/mcp", auth=("user", "hunter2"))  # type: ignore[arg-type]  # as in requests
 
 
+@pytest.mark.parametrize("kind", [syncline.OAuth, syncline.BearerToken])
+def test_a_class_is_no_authentication_object(kind: type) -> None:
+    with pytest.raises(syncline.ConfigError, match=rf"auth is the class {kind.__name__}, .* {kind.__name__}\(\.\.\.\)"):
+        syncline.Client("https://x.example/mcp", auth=kind)  # type: ignore[arg-type]
+
+
 def test_credentials_for_http_are_refused_for_a_program() -> None:
     from requests.auth import HTTPBasicAuth
 

@@ -115,6 +115,19 @@ class TestLogin:
         assert caught.value.method == "login"
         assert syncline.auth_status(server.url, store="file") is None
 
+    @pytest.mark.parametrize("device", [False, True])
+    def test_nobody_is_asked_for_what_cannot_be_kept(
+        self, protected: Protected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: bool
+    ) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("SYNCLINE_STATE_DIR", str(tmp_path / "file" / "state"))
+        server, asked = protected(), list[syncline.Visit]()
+        for store in (open_store("file"), open_store("auto")):
+            with pytest.raises(syncline.CredentialStoreError, match="set SYNCLINE_STATE_DIR to a folder"):
+                syncline.login(server.url, visit=asked.append, device=device, store=store)
+        assert asked == []
+        assert issuer_of(server).counts["register"] == 0
+
     def test_a_server_that_does_not_take_its_own_token(self, protected: Protected, someone: Someone) -> None:
         server = protected()
         server.arm(401, 2)
@@ -134,8 +147,9 @@ class TestLogin:
 
     def test_a_program_is_not_logged_in_at(self) -> None:
         """T-1."""
-        with pytest.raises(syncline.ConfigError, match="from its environment"):
-            syncline.login("uvx weather-server")
+        for command in ("uvx weather-server", "notes.example/mcp"):
+            with pytest.raises(syncline.ConfigError, match=r"from its environment .* a URL begins with https://"):
+                syncline.login(command)
 
     def test_nothing_that_a_program_says_is_a_challenge(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """T-1: no browser, no discovery; it has its credentials from its environment."""

@@ -288,7 +288,10 @@ def _target(server: str, options: Options) -> HttpServer:
         raise ConfigError("--trace and --protocol-version are for commands that send MCP messages")
     target = options.target(server)
     if not isinstance(target, HttpServer):
-        raise ConfigError("nobody can log in at a command: it gets its credentials from its environment (--env)")
+        raise ConfigError(
+            "nobody can log in at a command: it gets its credentials from its environment (--env); a URL begins with https:// or "
+            "http://"
+        )
     return target
 
 

@@ -37,10 +37,13 @@ class OAuth(Logins):
         client_name: What people are shown when the program registers itself.
         device: Let a person type a code elsewhere, instead of coming back to this machine (RFC 8628).
         visit: Called with a ``Visit`` when a person has to do something with a browser, on the thread of the call, whose clock
-            stands still; one at a time, however many servers want it. Returns None if the browser comes back by itself (``syncline.open_browser`` does), or the URL that it
-            came back to, where the person brings that along. None: nobody is asked.
+            stands still; one at a time, however many servers want it. Returns None if the browser comes back by itself (as with
+            ``syncline.open_browser``), now or later, or the URL that it came back to, where the person brings that along. None:
+            nobody is asked.
         dpop: Bind tokens to a key that is made for them and kept with them (extension DPoP; RFC 9449). Needs the extra ``jwt``.
         trusted_hosts: Hosts that authorization servers may have although they are on a private network and the server is not.
+
+    Raises ``ConfigError`` for what cannot be meant. What calls raise is in ``docs/credentials.md``.
     """
 
     def __init__(
@@ -59,10 +62,13 @@ class OAuth(Logins):
         dpop: bool = False,
         trusted_hosts: Sequence[str] = (),
     ) -> None:
-        if isinstance(scopes, str):
-            raise ConfigError("scopes is a sequence of scopes, not one text")
-        if not 0 <= redirect_port <= 65_535:
-            raise ConfigError(f"redirect_port is a port, or 0 for any that is free, not {redirect_port}")
+        for name, given in (("scopes", scopes), ("trusted_hosts", trusted_hosts)):
+            if isinstance(given, str):
+                raise ConfigError(f"{name} is a sequence of {name.partition('_')[2] or name}, not one text")
+        if not isinstance(redirect_port, int) or not 0 <= redirect_port <= 65_535:
+            raise ConfigError(f"redirect_port is a port, or 0 for any that is free, not {redirect_port!r}")
+        if visit is not None and not callable(visit):
+            raise ConfigError(f"visit is a function that is called with a Visit, or None, not {type(visit).__name__}")
         if client_secret is not None and client_id is None:
             raise ConfigError("client_secret needs the client_id that it belongs to")
         grant: Grant = Device() if device else Browser()

@@ -48,8 +48,8 @@ def open_browser(visit: Visit) -> None:
     """Open the person's own browser. Raises ``ConfigError`` where there is none."""
     if not webbrowser.open(visit.url):
         raise ConfigError(
-            "no browser can be opened here: use a code (device), bring along where a browser elsewhere came back to, or log in "
-            "with `syncline auth login`"
+            "no browser can be opened here: use a code (device), give a visit= that brings along where a browser elsewhere came "
+            f"back to, or log in with `syncline auth login {visit.server}` and --device or --paste"
         )
 
 

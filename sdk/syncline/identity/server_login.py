@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from syncline.auth import challenge as challenges_of
@@ -256,15 +257,17 @@ class ServerLogin:
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
         if possession is not None:
             settings = replace(settings, prover=possession)
+        interactive = asking and visit is not None
         steps = authorize(
             settings,
             entropy=secrets.token_bytes,
             challenge=challenge,
             known=tokens.issuers(),
             budget=budget,
-            interactive=asking and visit is not None,
+            interactive=interactive,
         )
-        hands = Hands(fetcher, tokens.recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
+        recall = partial(tokens.prepare, deadline=deadline) if interactive else tokens.recall
+        hands = Hands(fetcher, recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
         authorized = hands.run(steps)
         self._possession = possession or self._possession
         credentials = tokens.keep(

@@ -122,6 +122,7 @@ def http_server(server: str | HttpServer) -> HttpServer:
     meant = as_server(server)
     if not isinstance(meant, HttpServer):
         raise ConfigError(
-            f"nobody can log in at {meant.name}: a program gets its credentials from its environment (env, env_vars)"
+            f"nobody can log in at {meant.name}, which is a command: it gets its credentials from its environment (env, env_vars); "
+            "a URL begins with https:// or http://"
         )
     return meant

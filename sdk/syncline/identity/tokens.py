@@ -172,6 +172,11 @@ class Tokens:
             )
         return Kept(client, None, credentials.requested, credentials.scopes)
 
+    def prepare(self, step: Recall, deadline: Deadline) -> Kept:
+        """The same for a login that people are asked for: raises ``CredentialStoreError`` where it could not be kept."""
+        with self._store.lock(self._key(step.issuer, step.resource), deadline):
+            return self.recall(step)
+
     def forget(self, step: Forget) -> None:
         """What was refused is kept no longer, if it still is what is kept."""
         for key in self._keys():

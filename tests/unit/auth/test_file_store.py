@@ -16,7 +16,7 @@ from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.places import something_is_kept, state_directory
 from syncline.auth.tokens import DamagedKey
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import CredentialStoreError
+from syncline.errors import ConfigError, CredentialStoreError
 from tests.unit.auth.samples import KEY, OTHER_KEY, some
 
 #: Where programs find the samples.
@@ -200,6 +200,18 @@ def test_a_save_that_fails_loses_nothing(
     assert store.save(some(2))
 
 
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    store = FileStore(tmp_path / "home" / "state")
+    for change in (lambda: store.save(some(1)), lambda: store.lock(KEY, Deadline(5)).__enter__()):
+        with pytest.raises(CredentialStoreError) as caught:
+            change()
+        assert str(caught.value) == (
+            f"the folder {tmp_path}/home/state cannot be made: Not a directory; "
+            "set SYNCLINE_STATE_DIR to a folder that can be written"
+        )
+
+
 def test_what_could_not_be_read_again_is_not_written(store: FileStore, file: Path) -> None:
     with pytest.raises(CredentialStoreError, match="too many"):
         store.save(some(2, access_token="x" * 2_000_000))
@@ -299,6 +311,12 @@ def test_many_processes_save_at_once(home: Path, store: FileStore) -> None:
 )
 def test_the_folder_is_where_the_platform_has_such(environ: dict[str, str], platform: str, expected: str) -> None:
     assert state_directory(environ, platform) == Path(expected).expanduser()
+
+
+@pytest.mark.parametrize("chosen", ["state", "~/state", "./state"])
+def test_a_folder_that_depends_on_where_a_program_runs(chosen: str) -> None:
+    with pytest.raises(ConfigError, match=r"SYNCLINE_STATE_DIR is .*whole path"):
+        state_directory({"SYNCLINE_STATE_DIR": chosen}, "linux")
 
 
 def test_whether_there_may_be_anything_is_a_look_at_the_folders(

@@ -23,6 +23,10 @@ VISIT = Visit(
         ({"store": "nowhere"}, "store"),
         ({"redirect_port": 70_000}, "redirect_port"),
         ({"redirect_port": -1}, "redirect_port"),
+        ({"redirect_port": "8080"}, "redirect_port is a port, .* not '8080'"),
+        ({"trusted_hosts": "id.example"}, "a sequence of hosts, not one text"),
+        ({"visit": "firefox"}, "visit is a function .* not str"),
+        ({"visit": True}, "visit is a function .* not bool"),
     ],
 )
 def test_what_cannot_be_meant(options: dict[str, Any], problem: str) -> None:

@@ -84,8 +84,8 @@ class AutoStore:
         self._files.save(credentials)
         self._at_home(key, self._files, credentials)
         log.warning(
-            "%s. The credentials for %s are kept as plain text instead, in %s, which only this user can read",
-            *(reason, key.resource, self._files.name),
+            "the credentials for %s are kept as plain text in %s, which only this user can read: %s",
+            *(key.resource, self._files.name, reason),
         )
         return True
 

@@ -29,19 +29,22 @@ MODES: dict[str, Callable[[], CredentialStore]] = {
     "memory": lambda: MemoryStore.shared,
 }
 
+_METHODS = ("load", "save", "delete", "keys", "lock")
+
 log = logging.getLogger("syncline.auth")
 
 
 def open_store(store: Mode | CredentialStore) -> CredentialStore:
-    """The store for a mode; anything else is taken for a store. Nothing is read or made yet.
+    """The store for a mode; a store is itself. Nothing is read or made yet.
 
-    Raises ``ConfigError`` for a word that is no mode.
+    Raises ``ConfigError`` for what is neither.
     """
-    if not isinstance(store, str):
-        return store
-    if store not in MODES:
-        raise ConfigError(f"store={store!r} is none of {', '.join(map(repr, MODES))}")
-    return MODES[store]()
+    if isinstance(store, str) and store in MODES:
+        return MODES[store]()
+    if isinstance(store, str) or not all(hasattr(store, method) for method in _METHODS):
+        given = repr(store) if isinstance(store, str) else type(store).__name__
+        raise ConfigError(f"store is one of {', '.join(map(repr, MODES))}, or a CredentialStore, not {given}")
+    return store
 
 
 def name_of(store: CredentialStore, key: CredentialKey) -> str:

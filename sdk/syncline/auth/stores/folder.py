@@ -16,6 +16,8 @@ from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.file_lock import FileLock
 from syncline.errors import CredentialStoreError
 
+from .places import VARIABLE
+
 #: Bytes of a file that are read at most; nothing that is kept here comes near.
 MOST = 1 << 20
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -139,9 +141,11 @@ class Folder:
                     raise CredentialStoreError(
                         f"{path} is a symbolic link, which is not followed; remove it", store=path
                     ) from error
-            raise CredentialStoreError(
-                f"{self._at(name)} cannot be {done}: {error.strerror or error}", store=self._at(name)
-            ) from error
+            what, advice = f"{self._at(name)} cannot be {done}", ""
+            if done != "read":
+                what = what if os.path.lexists(self.path) else f"the folder {self.path} cannot be made"
+                advice = f"; set {VARIABLE} to a folder that can be written"
+            raise CredentialStoreError(f"{what}: {error.strerror or error}{advice}", store=self._at(name)) from error
 
     def _at(self, name: str) -> str:
         return str(self.path / name)
@@ -204,7 +208,7 @@ def _check(found: os.stat_result, path: str, mode: str) -> None:
     if found.st_uid != os.geteuid():
         raise CredentialStoreError(
             f"{path} belongs to another user (id {found.st_uid}, we are {os.geteuid()}); give it to us, or set"
-            " SYNCLINE_STATE_DIR to a folder of ours",
+            f" {VARIABLE} to a folder of ours",
             store=path,
         )
     if found.st_mode & 0o077:

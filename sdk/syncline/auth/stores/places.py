@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from syncline.errors import ConfigError
+
 #: Names the folder, whatever the platform.
 VARIABLE = "SYNCLINE_STATE_DIR"
 #: Python's name of the platform → the variable that names the folder of all programs, and where that is in the home folder.
@@ -17,9 +19,12 @@ _OTHERS = ("XDG_STATE_HOME", ".local/state")
 def state_directory(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """The folder; nothing is made. ``SYNCLINE_STATE_DIR``, or else ``syncline`` in the platform's folder for this.
 
-    The XDG base directory specification has relative paths ignored.
+    The XDG base directory specification has relative paths ignored. One of ours raises ``ConfigError``: programs that run elsewhere
+    would not find what is kept there.
     """
     if chosen := environ.get(VARIABLE):
+        if not Path(chosen).is_absolute():
+            raise ConfigError(f"{VARIABLE} is {chosen!r}, and has to be the whole path of a folder, from the root")
         return Path(chosen)
     variable, below = _BASES.get(platform, _OTHERS)
     base = Path(environ.get(variable, ""))
