@@ -310,8 +310,14 @@ def test_a_login_elsewhere_wins_as_well(store: MemoryStore, endpoint: Endpoint) 
 
 @pytest.mark.parametrize(
     "error",
-    ["invalid_grant", "bad_refresh_token", "interaction_required", "invalid_scope"]
-    + ["invalid_client", "unauthorized_client"],
+    [
+        "invalid_grant",
+        "bad_refresh_token",
+        "interaction_required",
+        "invalid_scope",
+        "invalid_client",
+        "unauthorized_client",
+    ],
 )
 def test_a_refused_refresh_token_is_deleted_and_a_login_asked_for(
     store: MemoryStore, endpoint: Endpoint, error: str

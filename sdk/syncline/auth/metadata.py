@@ -62,6 +62,7 @@ class ServerMetadata:
         iss_supported: It always says who it is when it sends people back (RFC 9207).
         client_documents_supported: It reads client ID metadata documents.
         legacy: It was looked for, or made up, as the 2025-03-26 revision has it.
+        made_up: Nothing was published: it may not be there at all.
     """
 
     issuer: str
@@ -80,6 +81,7 @@ class ServerMetadata:
     iss_supported: bool = False
     client_documents_supported: bool = False
     legacy: bool = False
+    made_up: bool = False
 
     def code_refusal(self) -> str | None:
         """Why people cannot log in there in a way that is safe, None if they can."""
@@ -255,6 +257,7 @@ def legacy_server(server_url: str) -> ServerMetadata:
         authorization_endpoint=root + "/authorize",
         registration_endpoint=root + "/register",
         legacy=True,
+        made_up=True,
     )
 
 

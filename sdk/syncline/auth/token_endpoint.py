@@ -12,6 +12,7 @@ from syncline.errors import AuthDenied, DiscoveryFailed, RefreshFailed
 
 from . import clients, registration, token_requests, urls
 from .clients import OAuthClient
+from .discovery import PASSING
 from .metadata import ServerMetadata
 from .settings import Settings
 from .steps import Fetch, Fetched, Steps, ask
@@ -20,6 +21,8 @@ from .token_requests import DeviceCodes, Form, TokenAnswer, TokenRefusal
 #: Seconds for one request. Authorization servers ask others before they answer.
 TIMEOUT = 45.0
 BEARER, DPOP = ("bearer",), ("dpop",)
+#: Statuses of a place where nobody listens for what was sent.
+ABSENT = frozenset({404, 405, 410, 501})
 
 
 def request_token(
@@ -89,11 +92,21 @@ def register(
     Raises:
         AuthDenied: It was refused, or what came of it is of no use.
         ConfigError: No program can register itself there.
-        DiscoveryFailed: The endpoint may not be used.
+        DiscoveryFailed: The endpoint may not be used, or nothing is there where nothing was published either.
+        RefreshFailed: Not now.
     """
     endpoint = registration.endpoint(server)
     body = registration.request(server, client_name=settings.client_name, redirect_uri=redirect_uri, scopes=scopes)
     fetched = yield from _post(settings, endpoint, {"Content-Type": "application/json"}, body)
+    if fetched.status in PASSING:
+        raise RefreshFailed(
+            f"{urls.shown(server.issuer)} registers nobody now (HTTP {fetched.status}): try again later"
+        )
+    if server.made_up and fetched.status in ABSENT:
+        raise DiscoveryFailed(
+            f"nothing about logging in is found at the server: it publishes no metadata, and {urls.shown(endpoint)} is not there "
+            f"(HTTP {fetched.status}); check its URL, or give it a token if somebody gives those out"
+        )
     return registration.read_client(
         fetched.status, fetched.body, issuer=server.issuer, redirect_uri=redirect_uri, scopes=scopes
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ import typer
 from syncline.cli import failures, show
 from syncline.cli.options import Options, Server, brings_credentials, command, command_group
 from syncline.config import HttpServer
-from syncline.errors import AuthRequired, ConfigError
+from syncline.errors import AuthRequired, ConfigError, DiscoveryFailed, RequestTimeout, SynclineError
 from syncline.protocol.forms import clean
 
 if TYPE_CHECKING:
@@ -29,6 +28,13 @@ Store: TypeAlias = Annotated[
 
 #: What people see where nobody is logged in.
 NONE = "nobody is logged in anywhere; syncline auth login SERVER logs in"
+
+#: What to do next after a login that did not work.
+NEXT: dict[type[SynclineError], str] = {
+    AuthRequired: "syncline auth login SERVER --device, or --paste, logs in with a browser on another machine",
+    DiscoveryFailed: "check the URL; a server without OAuth may take a token with --bearer-env VARIABLE",
+    RequestTimeout: "--timeout SECONDS allows more time",
+}
 
 
 def login(
@@ -78,22 +84,32 @@ def login(
         raise ConfigError("--device and --paste are two ways to do the same: give one of them")
     if brings_credentials(target):
         raise ConfigError("the server brings credentials of its own, which win over a login; take them away to log in")
-    status = syncline.login(
-        target,
-        visit=visitor(device=device, paste=paste, browser=not options.no_browser),
-        timeout=options.timeout or 60,
-        scopes=scope or None,
-        client_id=client_id,
-        client_secret=_secret(client_secret_env, options),
-        dpop=dpop,
-        redirect_port=redirect_port,
-        store=store,
-        device=device,
-    )
+    try:
+        status = syncline.login(
+            target,
+            visit=visitor(device=device, paste=paste, browser=not options.no_browser),
+            timeout=options.timeout or 60,
+            scopes=scope or None,
+            client_id=client_id,
+            client_secret=_secret(client_secret_env, options),
+            dpop=dpop,
+            redirect_port=redirect_port,
+            store=store,
+            device=device,
+        )
+    except SynclineError as error:
+        raise failures.Explained(error, hint=_next(error)) from error
     if options.json:
         show.document(page(status))
     else:
         show.line(f"logged in: {status.resource}, {_scopes(status)}; the tokens are in {status.store}")
+
+
+def _next(error: SynclineError) -> str | None:
+    """What to do next, where that is something else after a login than after other commands."""
+    if failures.classify(error)[1] == "auth_unavailable":
+        return None
+    return next((hint for kind, hint in NEXT.items() if isinstance(error, kind)), None)
 
 
 def status(server: Server, store: Store = "auto", *, options: Options) -> None:
@@ -120,7 +136,7 @@ def status(server: Server, store: Store = "auto", *, options: Options) -> None:
     if found is None or found.login_needed:
         why = "nobody is logged in" if found is None else "the login has ended"
         error = AuthRequired(why, www_authenticate=None, url=options.url(server) or "").at(target.name)
-        raise failures.Explained(error, hint=f"syncline auth login {shlex.quote(server)}")
+        raise failures.Explained(error, hint="syncline auth login SERVER")
 
 
 def list_(store: Store = "auto", *, options: Options) -> None:

@@ -27,7 +27,7 @@ def doctor(server: Server, *, options: Options) -> None:
     Shows its era, revision, capabilities, counts, timings, and what it got wrong; or why it cannot be reached.
     """
     meant = options.meant(server)
-    examination = Examination(options.secrets(server), options.url(server))
+    examination = Examination(options.secrets(server), options.url(server), options.words(server))
     if meant.origin is not None:
         examination.page["configured"] = {"name": meant.name, **vars(meant.origin)}
         examination.page["unknown"] = [{"key": each.key, "meant": each.meant} for each in meant.unknown]
@@ -48,8 +48,8 @@ def doctor(server: Server, *, options: Options) -> None:
 class Examination:
     """A page that fills up, step by step; a step that fails is a problem on the page and does not end it."""
 
-    def __init__(self, secrets: Collection[str], url: str | None) -> None:
-        self.secrets, self.url = secrets, url
+    def __init__(self, secrets: Collection[str], url: str | None, server: str | None) -> None:
+        self.secrets, self.url, self.server = secrets, url, server
         self.seconds: dict[str, float] = {}
         self.problems: list[dict[str, Any]] = []
         self.page: dict[str, Any] = {"ok": False, "seconds": self.seconds, "problems": self.problems}
@@ -61,7 +61,8 @@ class Examination:
         try:
             return work()
         except SynclineError as error:
-            self.problems.append({"step": name, **failures.describe(error, url=self.url, secrets=self.secrets)})
+            told = failures.describe(error, url=self.url, server=self.server, secrets=self.secrets)
+            self.problems.append({"step": name, **told})
             self.first = self.first or error
             return None
         finally:

@@ -28,6 +28,7 @@ BY_CLASS: list[tuple[type[BaseException], int, str]] = [
     (errors.ConfigError, USAGE, "usage"),
     (errors.LocalProtocolError, USAGE, "usage"),
     (errors.AuthRequired, AUTHORIZATION, "auth_required"),
+    (errors.RefreshFailed, CONNECTION, "auth_unavailable"),
     (errors.AuthError, AUTHORIZATION, "auth_failed"),
     (errors.RequestTimeout, CONNECTION, "timeout"),
     (errors.ConnectFailed, CONNECTION, "unreachable"),
@@ -60,9 +61,10 @@ BY_CLASS: list[tuple[type[BaseException], int, str]] = [
     (errors.ConcurrencyError, UNEXPECTED, "concurrency"),
     (BaseException, UNEXPECTED, "unexpected"),
 ]
-#: What to do next.
+#: What to do next. SERVER stands for what the command line names.
 NEXT = {
     "auth_required": "syncline auth login SERVER; or give a token with --bearer-env VARIABLE, or a header with --header 'Name: value'",
+    "auth_unavailable": "nothing that is stored has changed: the same command may work later",
     "auth_refused": "the credentials were understood but are not enough; check their scopes and the account",
     "connection_lost": "try again; what the server wrote before it went away may be in its own log",
     "input_required": "run it at a terminal, where a person can answer",
@@ -83,6 +85,8 @@ NEXT = {
 def classify(error: BaseException) -> tuple[int, str]:
     """The exit status and the code of an error."""
     decided = BY_STATUS.get(getattr(error, "status", None) or 0)
+    if isinstance(error, errors.DiscoveryFailed) and error.passing:
+        return classify(errors.RefreshFailed(error.message))
     return decided or next((status, code) for kind, status, code in BY_CLASS if isinstance(error, kind))
 
 
@@ -94,16 +98,25 @@ class Explained(Exception):
 
 
 def describe(
-    error: BaseException, *, url: str | None = None, hint: str | None = None, secrets: Collection[str] = ()
+    error: BaseException,
+    *,
+    url: str | None = None,
+    server: str | None = None,
+    hint: str | None = None,
+    secrets: Collection[str] = (),
 ) -> dict[str, Any]:
-    """An error as JSON: its code and message, the HTTP status and URL where there are any, and what to do next."""
+    """An error as JSON: its code and message, the HTTP status and URL where there are any, and what to do next.
+
+    ``server`` is what a command line calls the server.
+    """
     _, code = classify(error)
+    advice = hint or _next(error, code, url)
     found = {
         "code": code,
         "message": _message(error),
         "status": getattr(error, "status", None),
         "url": getattr(error, "url", None) or url,
-        "hint": hint or _next(error, code, url),
+        "hint": advice.replace("SERVER", server) if advice and server else advice,
     }
     return {name: redact(value, secrets) for name, value in found.items() if value is not None}
 
@@ -142,11 +155,13 @@ def redact(value: Any, secrets: Collection[str]) -> Any:
     return value
 
 
-def report(error: BaseException, *, url: str | None = None, secrets: Collection[str] = ()) -> int:
+def report(
+    error: BaseException, *, url: str | None = None, server: str | None = None, secrets: Collection[str] = ()
+) -> int:
     """Tell people at a terminal, and scripts in one JSON line, both on standard error; the exit status."""
     known = error if isinstance(error, Explained) else Explained(error)
     status, code = classify(known.error)
-    told = describe(known.error, url=url, hint=known.hint, secrets=secrets)
+    told = describe(known.error, url=url, server=server, hint=known.hint, secrets=secrets)
     if code == "unexpected":
         sys.stderr.write(redact("".join(traceback.format_exception(known.error)), secrets))
     elif sys.stderr.isatty():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
@@ -150,6 +151,11 @@ class Options:
         own = secrets_of(self._known[server].server) if server in self._known else set()
         return own | self._masked | _words(values)
 
+    def words(self, server: object) -> str | None:
+        """What to write for SERVER in another command line; None where this one names none."""
+        file = f" --config {shlex.quote(self.config)}" if self.config else ""
+        return shlex.quote(server) + file if isinstance(server, str) else None
+
     def url(self, server: str) -> str | None:
         """The URL of what SERVER stands for; see ``url_of``. None for what means nothing."""
         return url_of(self._known[server].server) if server in self._known else None
@@ -239,7 +245,8 @@ def command(app: typer.Typer, body: Callable[..., None], *examples: str) -> None
         except SystemExit:  # SIGTERM
             raise
         except BaseException as error:  # each has its exit status, Ctrl-C too
-            return failures.report(error, url=options.url(server), secrets=options.secrets(server))
+            words = options.words(values.get("server"))
+            return failures.report(error, url=options.url(server), server=words, secrets=options.secrets(server))
         return 0
 
     run.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]

@@ -97,7 +97,7 @@ def status(*, options: Options) -> None:
             _follow(news.take, servers, config, board, draw)
             board.look(servers.status())
             draw()
-        page = [_row(name, row, servers, config, secrets) for name, row in board.by_name.items()]
+        page = [_row(name, row, servers, config, options, secrets) for name, row in board.by_name.items()]
     if options.json:
         show.document({"ok": not board.failed, "servers": page})
     elif not live:
@@ -210,7 +210,12 @@ def _tools(name: str, servers: ConnectionManager, config: LoadedConfig) -> int |
 
 
 def _row(
-    name: str, row: Row, servers: ConnectionManager, config: LoadedConfig, secrets: Collection[str]
+    name: str,
+    row: Row,
+    servers: ConnectionManager,
+    config: LoadedConfig,
+    options: Options,
+    secrets: Collection[str],
 ) -> dict[str, Any]:
     """A server for programs."""
     server = config.servers.get(name)
@@ -224,7 +229,7 @@ def _row(
             page |= {"tools": row.tools, "protocolVersion": client.protocol_version, "serverInfo": about}
     if row.status.error is not None:
         url = None if server is None else url_of(server)
-        page["error"] = failures.describe(row.status.error, url=url, secrets=secrets)
+        page["error"] = failures.describe(row.status.error, url=url, server=options.words(name), secrets=secrets)
     origin = config.origins.get(name) or next(each.origin for each in config.skipped if each.server == name)
     return page | {"configured": vars(origin)}
 

@@ -64,7 +64,7 @@ class Fetcher:
         except (ConnectFailed, ConnectionLost, InvalidMessage, RequestTimeout) as error:
             # Not as it is: it would be taken for what became of the message that wants a token.
             if isinstance(error, RequestTimeout) and deadline.expired:
-                raise
+                raise RequestTimeout(f"no answer from {urls.shown(request.url)} in time") from error
             reason = f"no answer from {urls.shown(request.url)}: {shown(error.message)}; try again later"
             if request.method == "POST":
                 raise RefreshFailed(reason) from error

@@ -62,14 +62,20 @@ def failure(error: Exception, exchange: Exchange) -> SynclineError:
     return ConnectionLost(f"the connection broke before an answer came, the request may have run: {reason}")
 
 
+def unauthorized(response: BaseHTTPResponse, url: str, *, identified: bool) -> AuthRequired:
+    """The error for a request without credentials, or with others than the server wants."""
+    place = shown_url(url)
+    if identified:
+        why = "the server does not take the credentials that it was given: they have ended, or are not for it; replace them"
+    else:
+        why = f"the server wants credentials: log in (syncline auth login {place}) and give auth=syncline.OAuth(), or a token"
+    challenge = response.headers.get("WWW-Authenticate")
+    return AuthRequired(why, www_authenticate=challenge, status=response.status, url=place)
+
+
 def refusal(meaning: Meaning, response: BaseHTTPResponse, url: str, media: str, body: bytes) -> SynclineError:
-    """The error for an answer that is none."""
+    """The error for any other answer that is none."""
     status = response.status
-    if meaning is Meaning.UNAUTHORIZED:
-        challenge = response.headers.get("WWW-Authenticate")
-        return AuthRequired(
-            "the server wants credentials", www_authenticate=challenge, status=status, url=shown_url(url)
-        )
     if meaning is Meaning.SESSION_EXPIRED:
         return SessionExpired(f"the server does not know the session (HTTP {status})")
     shown = preview(body)

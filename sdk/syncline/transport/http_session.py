@@ -99,6 +99,8 @@ class HttpSession:
         if jar_lock is not None:
             adopt(jar_lock)  # a forked child may go on with a session that was handed in
         self._auth = _keep if auth is None and not self._session.auth else auth
+        #: Whether requests says who we are.
+        self.identifies = self._auth is not _keep
         try:
             prepared = self._prepare("POST", url, {}, None, None if self._owned else _keep)
         except requests.RequestException:

@@ -12,7 +12,7 @@ from syncline.protocol.answers import REDIRECTS, Kind, Meaning, classify, media_
 
 from .base import Outgoing
 from .http_body import beginning, drained
-from .http_errors import HTTP_ERRORS, failure, refusal, root_reason, shown_url
+from .http_errors import HTTP_ERRORS, failure, refusal, root_reason, shown_url, unauthorized
 from .http_exchange import Exchange, Exchanges
 from .http_headers import SESSION_HEADER, configured, over
 from .http_session import HttpSession
@@ -53,16 +53,18 @@ class HttpAnswer:
         url: Where it came from, after all redirects.
         media: Its media type.
         body: The beginning of its body, if that was needed to judge it.
+        identified: Whether the request had credentials.
     """
 
-    __slots__ = ("body", "exchange", "media", "response", "url")
+    __slots__ = ("body", "exchange", "identified", "media", "response", "url")
 
-    def __init__(self, response: BaseHTTPResponse, exchange: Exchange, url: str) -> None:
+    def __init__(self, response: BaseHTTPResponse, exchange: Exchange, url: str, *, identified: bool = False) -> None:
         self.response = response
         self.exchange = exchange
         self.url = url
         self.media = media_type(response.headers.get("Content-Type"))
         self.body = b""
+        self.identified = identified
 
     def judge(self, kind: Kind, *, session: bool = False, modern: bool = False) -> Meaning:
         """What it means; see ``classify``. Reads the body where that decides, or is of no interest."""
@@ -79,6 +81,8 @@ class HttpAnswer:
 
     def refusal(self, meaning: Meaning) -> SynclineError:
         """The error for an answer that is none."""
+        if meaning is Meaning.UNAUTHORIZED:
+            return unauthorized(self.response, self.url, identified=self.identified)
         return refusal(meaning, self.response, self.url, self.media, self.body)
 
     def close(self) -> None:
@@ -212,10 +216,12 @@ class HttpWay:
             proof = self._proof(verb, url, deadline)
             exchange = self.exchanges.begin(deadline, self._connect_timeout, message)
             try:
-                response = self._http.open(verb, url, over(headers, proof), body, exchange)
+                sent = over(headers, proof)
+                response = self._http.open(verb, url, sent, body, exchange)
                 if self._authorization is not None:
                     self._authorization.answered(url, response.headers)
-                return HttpAnswer(response, exchange, url), proof
+                identified = self._http.identifies or any(name.lower() == "authorization" for name in sent)
+                return HttpAnswer(response, exchange, url, identified=identified), proof
             except BaseException as error:
                 self.exchanges.end(exchange)
                 if not isinstance(error, HTTP_ERRORS):

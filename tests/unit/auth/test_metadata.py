@@ -332,6 +332,7 @@ def test_a_server_of_2025_03_26_is_its_own_authorization_server() -> None:
         authorization_endpoint="https://notes.test/authorize",
         registration_endpoint="https://notes.test/register",
         legacy=True,
+        made_up=True,
     )
     assert found.code_refusal() is None
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from syncline.auth import token_endpoint, token_requests
+from syncline.auth import metadata, token_endpoint, token_requests
 from syncline.auth.clients import OAuthClient
 from syncline.auth.metadata import ServerMetadata
 from syncline.auth.steps import Fetch, Fetched
@@ -225,6 +225,26 @@ def test_a_registration(world: World) -> None:
     assert b"notes tool" in (fetch.body or b"")
     with pytest.raises(ConfigError, match="by hand"):
         world.run(token_endpoint.register(settings(), SERVER, REDIRECT, ()))
+
+
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [(404, r"nothing about logging in is found .* https://notes\.test/register is not there"), (400, "by hand")],
+)
+def test_nobody_is_there_to_register_at(world: World, status: int, problem: str) -> None:
+    """A server that publishes nothing may be one of 2025-03-26, or know no logins at all."""
+    world.pages["POST https://notes.test/register"] = Fetched(status, b"<html>")
+    server = metadata.legacy_server("https://notes.test/mcp")
+    with pytest.raises((DiscoveryFailed, AuthDenied), match=problem):
+        world.run(token_endpoint.register(settings(), server, REDIRECT, ()))
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_registration_that_has_to_wait(world: World, status: int) -> None:
+    server = ServerMetadata(ISSUER, TOKEN, registration_endpoint="https://id.test/register")
+    world.pages["POST https://id.test/register"] = Fetched(status, b"busy")
+    with pytest.raises(RefreshFailed, match=rf"registers nobody now .HTTP {status}.: try again later"):
+        world.run(token_endpoint.register(settings(), server, REDIRECT, ()))
 
 
 def test_refusals_name_the_authorization_server_and_the_next_step() -> None:

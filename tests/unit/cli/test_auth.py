@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -182,6 +183,42 @@ class TestLogin:
         ran = run("auth", "login", server.url, "--no-browser", *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
         assert server.authorities[0].visits == []
+        assert ran.error["hint"].startswith(f"syncline auth login {server.url} --device, or --paste")
+
+    def test_a_server_that_knows_no_logins(self, run: Callable[..., Run], screen: Someone) -> None:
+        with McpHttpServer() as server:
+            ran = run("auth", "login", server.url, *FILE)
+        assert (ran.status, ran.error["code"]) == (3, "auth_failed")
+        assert "nothing about logging in is found at the server" in ran.error["message"]
+        assert "--bearer-env" in ran.error["hint"]
+        assert screen.visits == []
+
+    @pytest.mark.parametrize("endpoint", ["metadata", "register"])
+    def test_an_authorization_server_that_is_not_well(
+        self,
+        run: Callable[..., Run],
+        server: ProtectedMcpServer,
+        issuer: AuthorizationServer,
+        screen: Someone,
+        endpoint: str,
+    ) -> None:
+        """Nobody has to do anything but wait, which jobs can tell by the status."""
+        issuer.arm(endpoint, 503)
+        ran = run("auth", "login", server.url, *FILE)
+        assert (ran.status, ran.error["code"]) == (4, "auth_unavailable")
+        assert "try again later" in ran.error["message"]
+        assert "may work later" in ran.error["hint"]
+
+    def test_an_authorization_server_that_does_not_answer(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer
+    ) -> None:
+        gate = threading.Event()
+        issuer.hold("metadata", gate)
+        ran = run("auth", "login", server.url, "--timeout", "0.5", *FILE)
+        gate.set()
+        assert (ran.status, ran.error["code"]) == (4, "timeout")
+        assert f"no answer from {issuer.issuer}/.well-known/oauth-authorization-server in time" in ran.error["message"]
+        assert ran.error["hint"] == "--timeout SECONDS allows more time"
 
     def test_without_a_browser_a_person_is_told_the_url(
         self, run: Callable[..., Run], server: ProtectedMcpServer, someone: Someone, monkeypatch: pytest.MonkeyPatch
@@ -215,6 +252,11 @@ class TestLogin:
     ) -> None:
         config = tmp_path / "mcp.json"
         config.write_text(json.dumps({"mcpServers": {"notes": {"type": "http", "url": server.url}}}))
+        words = f"syncline auth login notes --config {config}"
+        (status,) = run("servers", "status", "--config", str(config), "--json").json["servers"]
+        assert status["error"]["hint"].startswith(f"{words}; ")
+        assert run("tools", "notes", "--config", str(config)).error["hint"].startswith(f"{words}; ")
+        assert run("auth", "status", "notes", "--config", str(config)).error["hint"] == words
         assert run("servers", "status", "--config", str(config)).status == 4
         assert run("auth", "login", "notes", "--config", str(config), *FILE).status == 0
         assert run("tools", "notes", "--config", str(config)).status == 0
@@ -386,7 +428,7 @@ class TestOtherCommands:
     def test_without_a_login_the_next_step_is_told(self, run: Callable[..., Run], server: ProtectedMcpServer) -> None:
         ran = run("tools", server.url)
         assert (ran.status, ran.error["code"], ran.error["status"]) == (3, "auth_required", 401)
-        assert ran.error["hint"].startswith("syncline auth login SERVER; ")
+        assert ran.error["hint"].startswith(f"syncline auth login {server.url}; ")
         assert {request.path for request in server.requests} == {"/mcp"}
 
     def test_a_login_that_has_ended(
@@ -398,6 +440,25 @@ class TestOtherCommands:
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
         assert f"syncline auth login {server.url}" in ran.error["message"]
         assert len(issuer.visits) == 1
+
+    def test_a_refresh_that_fails_for_now(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+    ) -> None:
+        run("auth", "login", server.url, *FILE)
+        issuer.end_access()
+        issuer.arm("token", 503, 9)
+        ran = run("tools", server.url)
+        assert (ran.status, ran.error["code"]) == (4, "auth_unavailable")
+        assert run("auth", "status", server.url).status == 0
+
+    def test_a_token_that_is_not_taken(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("NOTES_TOKEN", "not-this-one")
+        ran = run("tools", server.url, "--bearer-env", "NOTES_TOKEN")
+        assert (ran.status, ran.error["code"]) == (3, "auth_required")
+        assert "does not take the credentials that it was given" in ran.error["message"]
+        assert "not-this-one" not in ran.err
 
     def test_credentials_of_its_own_win(
         self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone, monkeypatch: pytest.MonkeyPatch
@@ -427,7 +488,7 @@ class TestOtherCommands:
         server.arm(403, 9, headers=[("WWW-Authenticate", wants)])
         ran = run("tools", server.url)
         assert (ran.status, ran.error["code"]) == (3, "auth_refused")
-        assert ran.error["hint"] == "syncline auth login SERVER --scope read --scope write"
+        assert ran.error["hint"] == f"syncline auth login {server.url} --scope read --scope write"
 
     def test_scopes_are_quoted_where_people_copy_them(
         self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone
@@ -437,4 +498,4 @@ class TestOtherCommands:
         wants = 'Bearer error="insufficient_scope", scope="$(reboot) a;b"'
         server.arm(403, 9, headers=[("WWW-Authenticate", wants)])
         hint = run("tools", server.url).error["hint"]
-        assert hint == "syncline auth login SERVER --scope read --scope '$(reboot)' --scope 'a;b'"
+        assert hint == f"syncline auth login {server.url} --scope read --scope '$(reboot)' --scope 'a;b'"

@@ -30,6 +30,9 @@ EXPECTED: list[tuple[BaseException, int, str]] = [
     (errors.HttpStatusError("no", status=403, url="http://x/mcp"), 3, "auth_refused"),
     (errors.ServerError("no", code=-32000, status=403), 3, "auth_refused"),
     (errors.AuthError("no"), 3, "auth_failed"),
+    (errors.DiscoveryFailed("no"), 3, "auth_failed"),
+    (errors.DiscoveryFailed("no", passing=True), 4, "auth_unavailable"),
+    (errors.RefreshFailed("no"), 4, "auth_unavailable"),
     (errors.ConnectFailed("no"), 4, "unreachable"),
     (errors.ConnectionLost("no"), 4, "connection_lost"),
     (errors.ServerExited("no", command=["x"], returncode=1), 4, "server_exited"),
@@ -113,6 +116,12 @@ def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixt
 )
 def test_what_to_do_next_depends_on_what_is_known(error: BaseException, url: str | None, hint: str) -> None:
     assert hint in failures.describe(error, url=url)["hint"]
+
+
+def test_a_hint_names_the_server() -> None:
+    error = errors.AuthRequired("no", www_authenticate=None)
+    assert failures.describe(error)["hint"].startswith("syncline auth login SERVER; ")
+    assert failures.describe(error, server="notes")["hint"].startswith("syncline auth login notes; ")
 
 
 def test_a_setting_that_cannot_be_meant_says_itself_what_to_do() -> None:
