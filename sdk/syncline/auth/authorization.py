@@ -116,7 +116,8 @@ def read_code(request: AuthorizationRequest, answer: str) -> str:
     given = _parameters(answer)
     if not _same(given.get("state", []), request.state):
         raise AuthDenied(
-            "what came back belongs to another login (state); log in again, and finish in the window that is opened for it"
+            "what came back belongs to another login (state), or is not the whole URL that the browser ended at; log in again, "
+            "and finish in the window that is opened for it"
         )
     if ("iss" in given or request.iss_supported) and not _same(given.get("iss", []), request.issuer):
         raise AuthDenied(
@@ -130,7 +131,9 @@ def read_code(request: AuthorizationRequest, answer: str) -> str:
         raise AuthDenied(f"the authorization server refused the login ({reason}): {advice}", error=error)
     codes = given.get("code", [])
     if len(codes) != 1:
-        raise AuthDenied("what came back has neither one code nor an error; log in again")
+        raise AuthDenied(
+            "what came back has neither one code nor an error: it is not the URL that the browser ended at; log in again"
+        )
     return codes[0]
 
 

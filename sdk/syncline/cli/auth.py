@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -29,6 +30,8 @@ Store: TypeAlias = Annotated[
 #: What people see where nobody is logged in.
 NONE = "nobody is logged in anywhere; syncline auth login SERVER logs in"
 
+_OUTCOME = re.compile("(^|[?&])(code|error)=")
+_ELSEWHERE = "one on this machine that is sent there. Ctrl-C ends the wait; with a browser elsewhere log in with --paste or --device\n"
 #: What to do next after a login that did not work.
 NEXT: dict[type[SynclineError], str] = {
     AuthRequired: "syncline auth login SERVER --device, or --paste, logs in with a browser on another machine",
@@ -84,10 +87,15 @@ def login(
         raise ConfigError("--device and --paste are two ways to do the same: give one of them")
     if brings_credentials(target):
         raise ConfigError("the server brings credentials of its own, which win over a login; take them away to log in")
+    visit = visitor(device=device, paste=paste, browser=not options.no_browser)
+    if visit is None:
+        nobody = "a person has to log in, and there is no terminal here to show them where"
+        error = AuthRequired(nobody, www_authenticate=None, url=options.url(server) or "").at(target.name)
+        raise failures.Explained(error, hint=NEXT[AuthRequired])
     try:
         status = syncline.login(
             target,
-            visit=visitor(device=device, paste=paste, browser=not options.no_browser),
+            visit=visit,
             timeout=options.timeout or 60,
             scopes=scope or None,
             client_id=client_id,
@@ -97,8 +105,8 @@ def login(
             store=store,
             device=device,
         )
-    except SynclineError as error:
-        raise failures.Explained(error, hint=_next(error)) from error
+    except SynclineError as problem:
+        raise failures.Explained(problem, hint=_next(problem)) from problem
     if options.json:
         show.document(page(status))
     else:
@@ -194,30 +202,47 @@ def visitor(*, device: bool, paste: bool, browser: bool) -> Callable[[Visit], st
     """What is done when a person has to do something; None where nobody is there to do it."""
     if paste:
         return _paste
-    if browser and not device:
+    if device:
+        return _code
+    if browser:
         return _open
-    return _show if device or show.somebody_is_there() else None
+    return _go if show.somebody_is_there() else None
 
 
 def _show(visit: Visit) -> None:
     """Tell where to go, on standard error: words at a terminal, else a JSON object on a line."""
-    if sys.stderr.isatty():
-        code = "" if visit.code is None else f"and type  {clean(visit.code)}\n"
-        told = f"to log in, go to\n\n  {clean(visit.url)}\n\n{code}"
-    else:
-        code_too = {} if visit.code is None else {"code": visit.code}
-        told = json.dumps({"visit": {"url": visit.url, **code_too}}) + "\n"
-    sys.stderr.write(told)
+    code = {} if visit.code is None else {"code": visit.code}
+    typed = f"and type  {clean(visit.code)}\n\n" if visit.code is not None else ""
+    words = f"to log in at {clean(visit.server)}, go to\n\n  {clean(visit.url)}\n\n{typed}"
+    _tell(words, json.dumps({"visit": {"url": visit.url, **code}}) + "\n")
+
+
+def _tell(words: str, otherwise: str = "") -> None:
+    sys.stderr.write(words if sys.stderr.isatty() else otherwise)
     sys.stderr.flush()
+
+
+def _code(visit: Visit) -> None:
+    _show(visit)
+    _tell("waiting until that is typed; Ctrl-C ends the wait\n")
+
+
+def _go(visit: Visit) -> None:
+    """Let a person at the terminal go there by themselves."""
+    _show(visit)
+    _tell(f"waiting for {_ELSEWHERE}")
 
 
 def _open(visit: Visit) -> None:
     """Open the browser. Where there is none, a person at the terminal can still go there by themselves."""
     _show(visit)
-    if not webbrowser.open(visit.url) and not show.somebody_is_there():
+    if webbrowser.open(visit.url):
+        _tell("waiting for the browser that was opened; Ctrl-C ends the wait\n")
+    elif show.somebody_is_there():
+        _tell(f"no browser can be opened here; waiting for {_ELSEWHERE}")
+    else:
         raise AuthRequired(
-            "a person has to log in, and there is neither a browser nor a terminal here: log in with --device, or --paste, "
-            "at a terminal",
+            "a person has to log in, and there is neither a browser nor a terminal here",
             www_authenticate=None,
             url=visit.server,
             login_url=visit.url,
@@ -228,20 +253,21 @@ def _paste(visit: Visit) -> str:
     """Take what the browser came back to from standard input. The page that it ends at is not there, and need not be."""
     _show(visit)
     if show.somebody_is_there():
-        sys.stderr.write(
+        _tell(
             f"at the end the browser is sent to {visit.redirect_uri}, and shows an error unless it runs on this machine.\n"
             "Copy the whole URL from its address bar, and paste it here: "
         )
-        sys.stderr.flush()
-    answer = sys.stdin.readline().strip()
-    if not answer:
-        raise AuthRequired(
-            "nobody pasted the URL that the browser came back to: log in again",
-            www_authenticate=None,
-            url=visit.server,
-            login_url=visit.url,
-        )
-    return answer
+    while (line := sys.stdin.readline()) and (answer := line.strip()):
+        if _OUTCOME.search(answer) or not show.somebody_is_there():
+            return answer
+        _tell(f"that is not it: it begins with {visit.redirect_uri}? and is long. Paste it here: ")
+    _tell("\n" if not line else "")
+    raise AuthRequired(
+        "nobody pasted the URL that the browser came back to: log in again",
+        www_authenticate=None,
+        url=visit.server,
+        login_url=visit.url,
+    )
 
 
 def page(status: AuthStatus) -> dict[str, Any]:

@@ -149,6 +149,53 @@ class TestLogin:
         assert "log in again" in ran.error["message"]
         assert run("auth", "status", server.url).status == 3
 
+    def test_at_a_terminal_it_can_be_pasted_again(
+        self, run: Callable[..., Run], server: ProtectedMcpServer, someone: Someone, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        person = Person(someone, monkeypatch)
+        person.before = ["http://127.0.0.1/", f"{server.authorities[0].issuer}/authorize?response_type=code&state=s"]
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        ran = run("auth", "login", server.url, "--paste", *FILE)
+        assert ran.status == 0
+        assert ran.err.count("that is not it: it begins with http://127.0.0.1:") == 2
+        assert person.before == []
+
+    @pytest.mark.parametrize(
+        ("options", "opens", "words"),
+        [
+            ((), True, "waiting for the browser that was opened"),
+            ((), False, "no browser can be opened here; waiting for one on this machine"),
+            (("--no-browser",), True, "waiting for one on this machine"),
+            (("--device",), True, "waiting until that is typed"),
+        ],
+    )
+    def test_a_person_is_told_what_is_waited_for(
+        self,
+        run: Callable[..., Run],
+        server: ProtectedMcpServer,
+        someone: Someone,
+        monkeypatch: pytest.MonkeyPatch,
+        options: tuple[str, ...],
+        opens: bool,
+        words: str,
+    ) -> None:
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        monkeypatch.setattr("syncline.cli.show.somebody_is_there", lambda: True)
+        monkeypatch.setattr(webbrowser, "open", lambda url: opens)
+        show = auth._show
+
+        def goes_there(visit: Visit) -> None:
+            show(visit)
+            if visit.code is None:
+                someone(visit)
+
+        monkeypatch.setattr(auth, "_show", goes_there)
+        server.authorities[0].approved.set()
+        ran = run("auth", "login", server.url, *options, *FILE)
+        assert ran.status == 0
+        assert words in ran.err
+        assert "Ctrl-C ends the wait" in ran.err
+
     def test_ctrl_c_while_a_person_logs_in(
         self, run: Callable[..., Run], server: ProtectedMcpServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -167,7 +214,7 @@ class TestLogin:
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)
         ran = run("auth", "login", server.url, "--paste", *FILE)
         assert ran.status == 0
-        assert f"to log in, go to\n\n  {server.authorities[0].issuer}/authorize?" in ran.err
+        assert f"to log in at {server.url}, go to\n\n  {server.authorities[0].issuer}/authorize?" in ran.err
         assert "paste it here" in ran.err
 
     def test_neither_a_browser_nor_a_person(
@@ -175,7 +222,7 @@ class TestLogin:
     ) -> None:
         ran = run("auth", "login", server.url, *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
-        assert "--device" in ran.error["message"]
+        assert "--device" in ran.error["hint"]
 
     def test_without_a_browser_nobody_waits_where_nobody_is(
         self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone
@@ -269,10 +316,12 @@ class Person:
 
     Attributes:
         brought: What they pasted.
+        before: What they paste before that, by mistake.
     """
 
     def __init__(self, someone: Someone, monkeypatch: pytest.MonkeyPatch) -> None:
         self.brought: list[str] = []
+        self.before: list[str] = []
         self._someone = someone
         self._show = auth._show
         monkeypatch.setattr(auth, "_show", self._look)
@@ -282,7 +331,7 @@ class Person:
         return True
 
     def readline(self) -> str:
-        return self.brought[-1] + "\n"
+        return (self.before.pop() if self.before else self.brought[-1]) + "\n"
 
     def _look(self, visit: Visit) -> None:
         self._show(visit)
