@@ -40,15 +40,8 @@ def test_client_credentials_with_a_secret(world: World) -> None:
     authority = Authority(world, token_endpoint_auth_methods_supported=["client_secret_basic"])
     authority.clients["app"] = {"client_secret": "planted"}
     result = run(world, grant=ClientCredentials(), client=CLIENT)
-    assert authority.requests == [
-        {
-            "grant_type": "client_credentials",
-            "resource": MCP,
-            "scope": "a",
-            "client_id": "app",
-            "Authorization": "Basic YXBwOnBsYW50ZWQ=",
-        }
-    ]
+    form = {"grant_type": "client_credentials", "resource": MCP, "scope": "a", "client_id": "app"}
+    assert authority.requests == [{**form, "Authorization": "Basic YXBwOnBsYW50ZWQ="}]
     assert (result.issuer, result.resource, result.client, result.renewed) == (ISSUER, MCP, CLIENT, False)
     assert (result.requested, result.granted, result.token.expires_in) == (("a",), ("a",), 3600)
     assert authority.registrations == []

@@ -179,8 +179,8 @@ def test_kinds_of_applications(redirect: str, kind: str) -> None:
     [
         (None, "none"),
         (("client_secret_basic", "none"), "none"),
-        (("client_secret_basic", "client_secret_post"), "client_secret_basic"),
         (("client_secret_post", "client_secret_basic"), "client_secret_post"),
+        (("private_key_jwt", "client_secret_basic", "client_secret_post"), "client_secret_basic"),
         (("client_secret_post",), "client_secret_post"),
         (("private_key_jwt",), "none"),
     ],

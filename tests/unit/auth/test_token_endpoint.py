@@ -42,11 +42,8 @@ def test_a_request(world: World) -> None:
     assert pair == b"app:planted%3A%25"
     assert fetch.headers["Accept"] == "application/json"
     assert fetch.headers["Content-Type"] == "application/x-www-form-urlencoded"
-    assert dict(parse_qsl((fetch.body or b"").decode())) == {
-        "grant_type": "client_credentials",
-        "resource": MCP,
-        "client_id": "app",
-    }
+    form = {"grant_type": "client_credentials", "resource": MCP, "client_id": "app"}
+    assert dict(parse_qsl((fetch.body or b"").decode())) == form
 
 
 def test_a_request_of_nobody(world: World) -> None:
@@ -99,12 +96,7 @@ def test_a_refresh(world: World) -> None:
     """F-4, R-1: with the resource, and without scopes."""
     assert refresh(world) == TokenAnswer("planted-access")
     (fetch,) = world.of(Fetch)
-    form = {
-        "grant_type": "refresh_token",
-        "refresh_token": "planted-refresh",
-        "resource": MCP,
-        "client_id": "app",
-    }
+    form = {"grant_type": "refresh_token", "refresh_token": "planted-refresh", "resource": MCP, "client_id": "app"}
     assert dict(parse_qsl((fetch.body or b"").decode())) == form
 
 
