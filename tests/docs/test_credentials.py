@@ -109,6 +109,39 @@ def test_a_job_says_that_somebody_has_to_log_in(
     assert told[1:] == [list(notes.catalogue.tools)]
 
 
+def test_a_view_asks_nobody(example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer) -> None:
+    example(one("def view"))
+    shown: list[tuple[int, str]] = []
+    assert "somebody has to log in" in viewed(example, shown)
+    syncline.login(notes.url)
+    assert viewed(example, shown) == "hello"
+    notes.authorities[0].end_access()
+    notes.authorities[0].arm("token", 503, 9)
+    assert viewed(example, shown) == "try again later"
+    assert [status for status, _ in shown] == [503, 200, 503]
+
+
+def viewed(example: Callable[[str], dict[str, object]], shown: list[tuple[int, str]]) -> str:
+    """What a visitor of the application is shown."""
+    made = example("made = view(None)")["made"]
+    assert isinstance(made, tuple)
+    shown.append(made)
+    return str(made[1])
+
+
+def test_a_job_goes_on_when_the_authorization_server_is_back(
+    example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer
+) -> None:
+    told: list[object] = []
+    space = example(one("def job"))
+    space["print"] = told.append
+    syncline.login(notes.url)
+    notes.authorities[0].end_access()
+    notes.authorities[0].arm("token", 503, 9)
+    example("job()")
+    assert "the next run may work" in str(told)
+
+
 @pytest.mark.parametrize("word", ["def ask", "def show"])
 def test_without_a_browser_here(
     example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer, word: str

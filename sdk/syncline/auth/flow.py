@@ -253,7 +253,9 @@ class _Flow:
         server, resource = self.found.server, self.found.resource
         endpoint = server.device_authorization_endpoint
         if endpoint is None:
-            raise ConfigError(f"{urls.shown(server.issuer)} has no codes for devices: log in with a browser")
+            raise ConfigError(
+                f"{urls.shown(server.issuer)} has no codes for devices: log in with a browser, here or elsewhere (paste)"
+            )
         client = yield from self.client_for(self.client(), None, wanted)
         form = token_requests.device_authorization_form(resource, wanted)
         codes = yield from token_endpoint.device_codes(self.settings, server, client, endpoint, form)

@@ -28,7 +28,7 @@ from .token_requests import CODE, DEVICE, REFRESH
 _BY_HAND = "register the client by hand and give its client_id"
 _ADVICE = {
     "invalid_redirect_uri": "it does not allow people to be sent back to {redirect}: choose a port or a redirect URI that it allows",
-    "invalid_client_metadata": "it does not register programs like this one",
+    "invalid_client_metadata": f"it does not register programs that ask for this: ask for other scopes, or {_BY_HAND}",
 }
 
 

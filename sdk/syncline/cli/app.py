@@ -33,6 +33,7 @@ for group in (demo, tools, resources, prompts, watch, events, servers, auth, doc
         [
             "syncline demo",
             "syncline tools https://weather.example/mcp",
+            "syncline auth login https://notes.example/mcp",
             "syncline servers list",
             'syncline call "uvx weather-server" forecast city=Oslo days:=3',
         ],

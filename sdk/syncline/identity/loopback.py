@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import selectors
 import socket
 from collections.abc import Callable, Iterator
@@ -52,7 +53,7 @@ class Loopback:
             self._listening = socket.create_server(("127.0.0.1", port))
         except OSError as error:
             raise ConfigError(
-                f"port {port} of this machine, for the way back from the browser, cannot be used: {error.strerror}; "
+                f"port {port} of this machine, for the way back from the browser, cannot be used: {os.strerror(error.errno or 0)}; "
                 "choose another redirect_port, or 0 for any"
             ) from error
         self._browser: socket.socket | None = None

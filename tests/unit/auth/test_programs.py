@@ -55,7 +55,9 @@ def test_a_program_at_a_server_of_2025_03_26() -> None:
     authority = Authority(world, "https://notes.test", token_endpoint_auth_methods_supported=["client_secret_basic"])
     authority.clients["app"] = {"client_secret": "planted"}
     result = run(world, grant=ClientCredentials(), client=OAuthClient("app", secret="planted"))
-    assert authority.requests == [{"grant_type": "client_credentials", "Authorization": "Basic YXBwOnBsYW50ZWQ="}]
+    assert authority.requests == [
+        {"grant_type": "client_credentials", "client_id": "app", "Authorization": "Basic YXBwOnBsYW50ZWQ="}
+    ]
     assert (result.issuer, result.resource) == ("https://notes.test", None)
 
 
