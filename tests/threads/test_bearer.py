@@ -93,7 +93,7 @@ def test_what_the_function_raises_is_raised_by_the_call(http_server: Http) -> No
         with pytest.raises(IndexError):
             client.call_tool("echo", {"text": "x"})
         tokens.tokens.append("two words")
-        with pytest.raises(syncline.ConfigError, match="characters that no header can carry"):
+        with pytest.raises(syncline.ConfigError, match="characters that no token has"):
             client.call_tool("echo", {"text": "x"})
         tokens.tokens.append("a")
     assert len(server.calls("tools/call")) == 0
@@ -101,7 +101,7 @@ def test_what_the_function_raises_is_raised_by_the_call(http_server: Http) -> No
 
 
 @pytest.mark.parametrize(
-    ("token", "problem"), [("", "is empty"), ("a b", "no header can carry"), ("ä", "no header"), (7, "not int")]
+    ("token", "problem"), [("", "is empty"), ("a b", "no token has"), ("ä", "no token has"), (7, "not int")]
 )
 def test_what_is_no_token(token: str, problem: str) -> None:
     with pytest.raises(syncline.ConfigError, match=problem) as caught:

@@ -79,6 +79,9 @@ def _checked(token: object) -> str:
     if not isinstance(token, str):
         raise ConfigError(f"a bearer token is text, not {type(token).__name__}")
     if not token or not all("!" <= character <= "~" for character in token):
-        problem = "has characters that no header can carry" if token else "is empty"
+        odd = (
+            "has blanks, line breaks or other characters that no token has: it is given alone, without the word Bearer"
+        )
+        problem = odd if token else "is empty"
         raise ConfigError(f"the bearer token {problem}")
     return token

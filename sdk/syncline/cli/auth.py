@@ -65,7 +65,11 @@ def login(
         typer.Option(metavar="VARIABLE", help="Variable that holds the secret of that client.", show_default=False),
     ] = None,
     dpop: Annotated[
-        bool, typer.Option("--dpop", help="Bind the tokens to a key that is made for them, for servers that want that.")
+        bool,
+        typer.Option(
+            "--dpop",
+            help="Bind the tokens to a key that is made for them, for servers that want that; needs syncline[jwt].",
+        ),
     ] = False,
     redirect_port: Annotated[
         int,
