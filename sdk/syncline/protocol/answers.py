@@ -11,7 +11,7 @@ from datetime import timezone
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Literal, TypeAlias
-from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit, urlunsplit
 
 from syncline.errors import HttpStatusError, UnexpectedMessage
 
@@ -168,7 +168,7 @@ def redirect_target(url: str, location: str, status: int) -> str:
     elif not same:
         reason = f"redirected ({status}) to {shown}, which is another origin; nothing was sent there"
     else:
-        return urlunsplit(target._replace(netloc=base.netloc, fragment=""))
+        return _as_sent(target, base)
     raise HttpStatusError(reason, status=status, url=urlunsplit((base.scheme, _origin(base)[1], base.path, "", "")))
 
 
@@ -190,7 +190,13 @@ def endpoint_url(url: str, data: bytes) -> str:
             raise UnexpectedMessage(f"the server sends messages to {scheme}://{host}, which is another origin")
     except ValueError:
         raise UnexpectedMessage("the server sends messages to an address that is none") from None
-    return urlunsplit(target._replace(netloc=base.netloc, fragment=""))
+    return _as_sent(target, base)
+
+
+def _as_sent(target: SplitResult, base: SplitResult) -> str:
+    """An address of the same origin as it goes over the wire, which is what a proof of possession has to name (RFC 9449, 4.2)."""
+    path, query = (quote(part, safe="!$%&'()*+,/:;=?@[]~") for part in (target.path, target.query))
+    return urlunsplit((target.scheme, base.netloc, path, query, ""))
 
 
 def _origin(url: SplitResult) -> tuple[str, str]:

@@ -256,6 +256,7 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, expected: float | N
         ("https://h:8443/mcp", "//h:8443/x", "https://h:8443/x"),
         ("http://[::1]:8000/mcp", "http://[::1]:8000/x", "http://[::1]:8000/x"),
         ("http://h/mcp", "http://user:word@h/x", "http://h/x"),
+        ("http://h/mcp", "/a b\\\u00fc?c d=%20|#e", "http://h/a%20b%5C%C3%BC?c%20d=%20%7C"),
     ],
 )
 def test_redirects_within_the_origin_are_followed(status: int, url: str, location: str, target: str) -> None:
@@ -307,7 +308,7 @@ def test_a_refused_redirect_shows_our_url_without_secrets() -> None:
         (b"https://h:444/m", "https://user:word@h:444/m"),
         (b"HTTPS://H:444/m", "https://user:word@h:444/m"),
         (b" /m#part\n", "https://user:word@h:444/m"),
-        (b"/\xff", "https://user:word@h:444/\ufffd"),
+        (b"/\xff", "https://user:word@h:444/%EF%BF%BD"),
     ],
 )
 def test_an_endpoint_is_a_reference(data: bytes, target: str) -> None:
@@ -331,3 +332,6 @@ def test_no_endpoint_leads_elsewhere(reference: str) -> None:
     except UnexpectedMessage:
         return
     assert (target.scheme, target.netloc, target.fragment) == ("http", "h:8000", "")
+    assert target.geturl().isascii()
+    assert target.geturl().isprintable()
+    assert " " not in target.geturl()
