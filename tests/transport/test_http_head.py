@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncline.transport.http_head import MAX_FIELDS, Answer, parse_head
+from syncline.errors import LocalProtocolError
+from syncline.transport.http_head import MAX_FIELDS, Answer, EncodedHeaders, parse_head
 
 TOKENS = "!#$%&'*+-.^_`|~09AZaz"
 NAMES = st.sampled_from(
@@ -126,3 +127,19 @@ def test_a_chunk_below_zero_is_not_read_to_the_end(size: bytes) -> None:
     with pytest.raises(http.client.IncompleteRead) as caught:
         answer.read(10)
     assert caught.value.partial == b""
+
+
+def test_interim_answers_are_no_answers() -> None:
+    interim = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nX: y\r\n\r\n"
+    source: Any = Source(interim + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    answer = Answer(source, method="POST")
+    answer.begin()
+    assert (answer.status, answer.getheader("Link"), answer.read()) == (200, None, b"{}")
+
+
+@pytest.mark.parametrize("value", ["planted\r\nX: y", "planted\n", "planted\u0100", "planted\ud800"])
+def test_headers_that_cannot_be_sent_are_not_shown(value: str) -> None:
+    with pytest.raises(LocalProtocolError, match="a header with") as caught:
+        EncodedHeaders({"Authorization": value})
+    assert "planted" not in repr(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from http.client import HTTPMessage, HTTPResponse
+from http.client import HTTPMessage, HTTPResponse, parse_headers
 from typing import Any, NamedTuple
 
 from urllib3.util import SKIP_HEADER
@@ -57,7 +57,7 @@ def parse_head(data: bytes) -> Head | None:
 class EncodedHeaders(dict[str, str]):
     """Headers for urllib3, which is only told what it is not to add; ``block`` has them all, as they go on the wire.
 
-    Raises ``LocalProtocolError`` for a name or value that would make more lines of it.
+    Raises ``LocalProtocolError`` for a name or value that would make more lines of it, or cannot be sent.
     """
 
     def __init__(self, headers: Mapping[str, str]) -> None:
@@ -65,7 +65,10 @@ class EncodedHeaders(dict[str, str]):
         text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         if text.count("\n") != len(headers) or text.count("\r") != len(headers):
             raise LocalProtocolError("a header with a line break")
-        self.block = text.encode("latin-1")
+        try:
+            self.block = text.encode("latin-1")
+        except UnicodeEncodeError:  # its own text would show the value
+            raise LocalProtocolError("a header with characters that no header can carry") from None
 
     def copy(self) -> EncodedHeaders:
         """Itself: urllib3 copies headers before it adds those for a proxy, and there is none."""
@@ -100,6 +103,14 @@ class Answer(HTTPResponse):
             self.length = 0
         unbounded = not self.chunked and self.length is None
         self.will_close = unbounded or "close" in self.headers.get("Connection", "").lower()
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """The status line; after interim answers like 103, which ``http.client`` takes for the last word (RFC 9110, 15.2)."""
+        while True:
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            if not 102 <= status < 200:
+                return version, status, reason
+            parse_headers(self.fp)
 
     def _read_next_chunk_size(self) -> int:
         """The size of the next chunk. One below zero would be read up to the end, whatever the limit."""
