@@ -196,6 +196,20 @@ def test_log_in_when_a_call_needs_it(site: Site, person: Person) -> None:
     person.saw("You are logged in")
 
 
+@pytest.mark.parametrize("pasted", [True, False])
+def test_a_browser_that_is_waited_for(site: Site, person: Person, pasted: bool) -> None:
+    """As one in the terminal, or for the URL that it shows in the end."""
+
+    def visit(asked: syncline.Visit) -> str | None:
+        person.do(asked.url)
+        return person.ended[-1].url if pasted else None
+
+    store = MemoryStore()
+    assert syncline.login(site.url, visit=visit, store=store).can_refresh
+    person.saw("Go back to the program")
+    assert site.takes(only(store).access_token)
+
+
 def test_a_page_that_belongs_to_no_login(site: Site, person: Person, window: Browser) -> None:
     """Somebody else's, or one of before: it is told so, and the login goes on."""
 

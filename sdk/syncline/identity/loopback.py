@@ -95,7 +95,8 @@ class Loopback:
         """Leave the person at the browser before it is known how it went."""
         browser, self._browser = self._browser, None
         if browser is not None:
-            _answer(browser, "200 OK", "Back to the program", "Close this window; the program goes on then.")
+            copy = "If it asks for the address of this page, copy it there first."
+            _answer(browser, "200 OK", "Go back to the program", f"{copy} Close this window; the program goes on then.")
 
     def close(self) -> None:
         """Stop listening."""
@@ -106,8 +107,8 @@ class Loopback:
 class Arrival:
     """Waits for the browser while a person is sent there: from ``with`` on, on a thread that has ended when that is left.
 
-    Whoever sends them may be a browser in the foreground, or a program that plays the person, and return only when that has its
-    page. So a browser that is back before then is not held for long.
+    Whoever sends them may be a browser in the foreground, somebody who pastes what theirs shows, or a program that plays the
+    person, and return only when that has its page. So a browser that is back before then is not held for long.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
 from syncline.identity import loopback as loopback_module
-from syncline.identity.loopback import MANY, MOST, Loopback
+from syncline.identity.loopback import MANY, MOST, Arrival, Loopback
 from tests.fixtures.partner import Background
 
 SOON = 20.0
@@ -152,6 +152,39 @@ def test_the_wait_is_over_while_a_browser_says_nothing(loopback: Loopback) -> No
         over.cancel(ConnectionClosed("closed"))
         with pytest.raises(ConnectionClosed):
             wait.result()
+
+
+def test_somebody_who_returns_only_after_the_browser_shows_something(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a browser in the terminal, or who pastes what theirs shows. Strangers are turned away meanwhile."""
+    monkeypatch.setattr(loopback_module, "HELD", 0.01)
+    with Arrival(loopback, lambda url: "state=s" in url, CancelToken(), Deadline(SOON)) as arrival:
+        assert b"Nothing here" in say(loopback, b"GET /callback?state=other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        shown = say(loopback, b"GET /callback?code=c&state=s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"Go back to the program" in shown
+        assert arrival.url() == loopback.redirect_uri + "?code=c&state=s"
+    loopback.finish(well=True)
+
+
+def test_somebody_who_returns_at_once(loopback: Loopback) -> None:
+    """The browser is shown how it went."""
+    with connect(loopback) as browser:
+        with Arrival(loopback, lambda _: True, CancelToken(), Deadline(SOON)) as arrival:
+            come_back(browser)
+            assert arrival.url().endswith("?state=s")
+        loopback.finish(well=True)
+        assert b"You are logged in" in b"".join(iter(lambda: browser.recv(65536), b""))
+
+
+@pytest.mark.parametrize("given_up", [True, False])
+def test_nobody_comes_back_while_somebody_is_sent_there(loopback: Loopback, given_up: bool) -> None:
+    over = CancelToken()
+    with Arrival(loopback, lambda _: True, over, Deadline(SOON if given_up else 0.05)) as arrival:
+        if given_up:
+            over.cancel(ConnectionClosed("closed"))
+        with pytest.raises(ConnectionClosed if given_up else AuthDenied):
+            arrival.url()
 
 
 def test_nobody_comes_back_in_time(loopback: Loopback) -> None:
