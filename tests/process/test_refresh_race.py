@@ -74,13 +74,12 @@ for line in sys.stdin:
 class Party:
     """The processes, which go round by round."""
 
-    def __init__(self, mode: str, url: str, environ: dict[str, str]) -> None:
+    def __init__(self, mode: str, url: str) -> None:
         command = [sys.executable, "-c", PROGRAM, mode, url, str(THREADS)]
         self._all = [
             subprocess.Popen(
                 command,
                 cwd=Path(__file__).parents[2],
-                env=environ,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -110,15 +109,22 @@ class Party:
             process.communicate()
 
 
-def play(rounds: int, mode: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def in_a_folder(rounds: int, mode: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With files, or a keyring that is none of the system's."""
     (folder / "entries").mkdir()
     environ = {**chosen(folder / "entries"), "SYNCLINE_STATE_DIR": str(folder / "state")}
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(keyring.core, "_keyring_backend", None)
+    play(rounds, mode)
+    assert len(list((folder / "entries").iterdir())) == (0 if mode == "file" else 4), "nothing is left over"
+
+
+def play(rounds: int, mode: str) -> None:
+    """Go so many rounds with the store that this process and its children find."""
     store = FileStore(timeout=60) if mode == "file" else KeyringStore(timeout=60)
     store.save(some(0, expires_at=0.0, requested=("x" * 3000,)))
-    with TokenEndpoint() as endpoint, Party(mode, endpoint.url, environ) as party:
+    with TokenEndpoint() as endpoint, Party(mode, endpoint.url) as party:
         for turn in range(1, rounds + 1):
             kind = "new" if turn % 2 else "rejected"
             if kind == "new":
@@ -130,17 +136,16 @@ def play(rounds: int, mode: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
             kept = store.load(KEY)
             assert kept is not None
             assert kept.refresh_token == f"refresh-{turn}"
-    assert len(list((folder / "entries").iterdir())) == (0 if mode == "file" else 4), "nothing is left over"
 
 
 @pytest.mark.parametrize("mode", ["file", "keyring"])
 def test_one_refresh_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """4.145, F-7."""
-    play(4, mode, tmp_path, monkeypatch)
+    in_a_folder(4, mode, tmp_path, monkeypatch)
 
 
 @pytest.mark.process
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("mode", ["file", "keyring"])
 def test_one_refresh_for_all_a_hundred_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    play(100, mode, tmp_path, monkeypatch)
+    in_a_folder(100, mode, tmp_path, monkeypatch)

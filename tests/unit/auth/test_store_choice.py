@@ -112,6 +112,41 @@ def test_a_keyring_that_blocks_is_none(auto: AutoStore, files: FileStore, fake_k
     assert files.load(KEY) == some(3)
 
 
+def test_a_keyring_that_went_away_is_none(
+    auto: AutoStore, files: FileStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Some say so when they are asked how good they are, by errors of any kind."""
+
+    def gone(_: object) -> float:
+        raise RuntimeError("the bus is gone")
+
+    monkeypatch.setattr(FakeKeyring, "priority", property(gone))
+    assert auto.save(some(1))
+    assert files.load(KEY) == some(1)
+    assert "FakeKeyring) cannot be used: RuntimeError: the bus is gone; unlock it, or keep" in caplog.text
+
+
+def test_a_login_in_a_keyring_that_is_not_to_be_had_is_not_forgotten(
+    auto: AutoStore,
+    ring: KeyringStore,
+    fake_keyring: FakeKeyring,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Somebody logs in at the desktop, and comes back by ssh."""
+    ring.save(some(1))
+    with monkeypatch.context() as by_ssh:
+        by_ssh.setattr(keyring.core, "_keyring_backend", fail.Keyring())  # type: ignore[no-untyped-call]
+        assert auto.load(OTHER_KEY) is None
+        assert caplog.text == ""
+        assert auto.load(KEY) is None
+        assert f"The credentials for {KEY.resource} that it keeps are not used" in caplog.text
+        with pytest.raises(CredentialStoreError, match="there is no keyring here"):
+            auto.delete(KEY)
+    assert again(auto).delete(KEY)
+    assert fake_keyring.entries == {}
+
+
 @pytest.mark.parametrize(("old", "new"), [("ring", "files"), ("files", "ring")])
 def test_of_two_the_newer_one_counts(auto: AutoStore, old: str, new: str, ring: KeyringStore, files: FileStore) -> None:
     """A keyring that was locked during the last login holds what is of no use any more."""
@@ -134,7 +169,8 @@ def test_a_keyring_that_fails_later_is_warned_of(
     assert auto.save(some(1, OTHER_KEY))
     assert files.load(OTHER_KEY) == some(1, OTHER_KEY)
     assert re.search(
-        r"the credentials for \S+ are kept as plain text in files in .*: .* written: KeyringLocked", caplog.text
+        r"the credentials for \S+ are kept as plain text in files in .*: .* cannot be written: KeyringLocked; unlock it, or",
+        caplog.text,
     )
 
 

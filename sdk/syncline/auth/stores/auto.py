@@ -48,10 +48,12 @@ class AutoStore:
         if home is not None and (found := home.load(key)) is not None:
             return found
         kept = None
-        if self._reason() is None:
+        reason = self._reason()
+        if reason is None:
             try:
                 kept = self._keyring.load(key)
             except CredentialStoreError as error:
+                reason = error
                 log.warning("%s; looking in %s", error, self._files.name)
         in_file = None
         try:
@@ -62,6 +64,8 @@ class AutoStore:
             log.warning("%s", error)
         if newer(in_file, kept):
             return self._at_home(key, self._files, in_file)
+        if reason is not None and self._keyring.remembers(key):
+            log.warning("%s. The credentials for %s that it keeps are not used", reason, key.resource)
         return self._at_home(key, self._keyring, kept) if kept is not None else None
 
     def save(self, credentials: Credentials, *, instead_of: Credentials | None = None) -> bool:
@@ -94,6 +98,8 @@ class AutoStore:
         try:
             kept = self._keyring.delete(key, only=only)
         except NoKeyring:
+            if self._keyring.remembers(key):
+                raise
             kept = False
         in_file = self._files.delete(key, only=only)
         if kept or in_file:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SERVICE = "syncline"
 #: How often a value is read again that is being replaced meanwhile.
 TRIES = 5
+#: What to do about a keyring that does not do what it should; most are only locked.
+ADVICE = 'unlock it, or keep credentials elsewhere (store="file")'
 
 Result = TypeVar("Result")
 
@@ -35,7 +37,7 @@ _aside = Aside("syncline:keyring")
 
 
 class NoKeyring(CredentialStoreError):
-    """There is no keyring, so there is nothing in it either."""
+    """There is no keyring here and now. What was kept in one may be there for those who log in another way."""
 
 
 class KeyringStore:
@@ -101,7 +103,7 @@ class KeyringStore:
         """See ``CredentialStore``. Blocks for ``timeout`` at most."""
 
         def change(ring: _Ring, deadline: Deadline) -> bool:
-            if ring.get(key.digest) is None and not self._folder.has(f"{key.digest}.json"):
+            if ring.get(key.digest) is None and not self.remembers(key):
                 return False
             with self._changing(key, deadline):
                 entry = ring.get(key.digest)
@@ -118,6 +120,10 @@ class KeyringStore:
         notes = ((digest, self._folder.read(f"{digest}.json")) for digest in self._folder.names(".json"))
         return [_noted(note, digest) for digest, note in notes if note is not None]
 
+    def remembers(self, key: CredentialKey) -> bool:
+        """Whether credentials were put there and not deleted since, whatever the keyring would say now; it is not asked."""
+        return self._folder.has(f"{key.digest}.json")
+
     def lock(self, key: CredentialKey, deadline: Deadline) -> AbstractContextManager[None]:
         """See ``CredentialStore``."""
         return self._folder.locked(f"{key.digest}.refresh", deadline, REFRESHING)
@@ -129,7 +135,7 @@ class KeyringStore:
         except TimeoutError as error:
             raise CredentialStoreError(
                 f"{self.name} did not answer within {self._timeout:g} seconds; it may be waiting for somebody to unlock it:"
-                ' unlock it, or keep credentials elsewhere (store="file")',
+                f" {ADVICE}",
                 store=self.name,
             ) from error
 
@@ -162,7 +168,7 @@ class KeyringStore:
         return self._folder.locked(f"{key.digest}.lock", deadline, CHANGING)
 
     def _note(self, key: CredentialKey) -> None:
-        if not self._folder.has(f"{key.digest}.json"):
+        if not self.remembers(key):
             note = {"version": 1, "issuer": key.issuer, "resource": key.resource, "client": key.client}
             self._folder.write(f"{key.digest}.json", json.dumps(note).encode())
 
@@ -177,7 +183,7 @@ class _Ring:
     @property
     def recommended(self) -> bool:
         """Whether the library would choose it by itself for anybody."""
-        return float(self._backend.priority) >= 1
+        return self._try("used", lambda: float(self._backend.priority)) >= 1
 
     def get(self, entry: str) -> str | None:
         found: object = self._try("read", lambda: self._backend.get_password(f"{SERVICE}:{entry}", SERVICE))
@@ -240,7 +246,7 @@ class _Ring:
             self._backend.set_password(f"{SERVICE}:{entry}", SERVICE, value)
         except Exception as error:  # its text, and what caused it, may repeat the value
             raise CredentialStoreError(
-                f"{self._name} cannot be written: {type(error).__name__}", store=self._name
+                f"{self._name} cannot be written: {type(error).__name__}; {ADVICE}", store=self._name
             ) from None
 
     def _delete(self, entry: str) -> None:
@@ -251,7 +257,9 @@ class _Ring:
         try:
             return call()
         except Exception as error:  # not only KeyringError: backends raise whatever their systems do
-            raise CredentialStoreError(f"{self._name} cannot be {done}: {_said(error)}", store=self._name) from error
+            raise CredentialStoreError(
+                f"{self._name} cannot be {done}: {_said(error)}; {ADVICE}", store=self._name
+            ) from error
 
 
 def _piece(entry: str, generation: str, number: int) -> str:
@@ -259,7 +267,8 @@ def _piece(entry: str, generation: str, number: int) -> str:
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = str(error).rstrip(".!")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _noted(note: bytes, digest: str) -> CredentialKey:
