@@ -173,7 +173,11 @@ class Client(Verbs):
         ``ConnectFailed``, ``ServerExited``, ``RequestTimeout``, ``NoCommonRevision``, ``AuthRequired`` or
         ``HttpStatusError``; nothing is left running then.
         """
-        self._session.open()
+        try:
+            self._session.open()
+        except BaseException:
+            self._end_trace()
+            raise
         return self
 
     def close(self) -> None:
@@ -185,6 +189,9 @@ class Client(Verbs):
         if self._events is not None:
             self._events.close(self._session.timeouts.close)
         self._session.close()
+        self._end_trace()
+
+    def _end_trace(self) -> None:
         if self._trace is not None:
             self._trace.close()
 

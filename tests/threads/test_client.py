@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pydantic
@@ -504,10 +506,18 @@ def test_who_we_are_and_what_we_can_is_said(meet: Meet) -> None:
     assert request["params"]["_meta"][META + "clientInfo"] == {"name": "app", "version": "9"}
 
 
+def test_a_trace_is_closed_where_nothing_is_reached(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    with pytest.raises(syncline.ConnectFailed) as caught:
+        syncline.connect("http://127.0.0.1:1/mcp", trace=trace)
+    assert caught.value.passing  # the error, and what it holds on to, is still there
+    assert not [each for each in Path("/proc/self/fd").iterdir() if os.path.realpath(each) == str(trace)]
+
+
 def test_the_trace_shows_both_directions_without_secrets(meet: Meet) -> None:
     file = io.StringIO()
     client, partner = meet(trace=file)
-    exchange(lambda: client.call_tool("t", {"password": "hunter2"}), partner, {"content": [TEXT]})
+    exchange(lambda: client.call_tool("t", {"password": "planted"}), partner, {"content": [TEXT]})
     client.close()
 
     lines = [json.loads(line) for line in file.getvalue().splitlines()]
@@ -518,7 +528,7 @@ def test_the_trace_shows_both_directions_without_secrets(meet: Meet) -> None:
         ("sent", "tools/call"),
         ("received", None),
     ]
-    assert "hunter2" not in file.getvalue()
+    assert "planted" not in file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -539,9 +549,9 @@ def test_a_token_is_no_authentication_object() -> None:
     with pytest.raises(
         syncline.ConfigError, match="a BearerToken or an authentication object of requests, not str"
     ) as caught:
-        syncline.Client("https://x.example/mcp", auth="hunter2")  # type: ignore[arg-type]
-    assert "hunter2" not in str(caught.value)
-    syncline.Client("https://x.example/mcp", auth=("user", "hunter2"))  # type: ignore[arg-type]  # as in requests
+        syncline.Client("https://x.example/mcp", auth="planted")  # type: ignore[arg-type]
+    assert "planted" not in str(caught.value)
+    syncline.Client("https://x.example/mcp", auth=("user", "planted"))  # type: ignore[arg-type]  # as in requests
 
 
 @pytest.mark.parametrize("kind", [syncline.OAuth, syncline.BearerToken])
@@ -554,7 +564,7 @@ def test_credentials_for_http_are_refused_for_a_program() -> None:
     from requests.auth import HTTPBasicAuth
 
     with pytest.raises(syncline.ConfigError, match="auth is for HTTP"):
-        syncline.Client("some-program", auth=HTTPBasicAuth("a", "b"))
+        syncline.Client("some-program", auth=HTTPBasicAuth("a", "planted-b"))
 
 
 def test_programs_of_one_name_are_told_apart_by_their_arguments_which_do_not_show() -> None:

@@ -12,7 +12,7 @@ from syncline.errors import SynclineError
 
 @dataclass
 class Outgoing:
-    """One JSON-RPC message on its way out.
+    """One JSON-RPC message on its way out. What it says is not part of the ``repr``.
 
     Attributes:
         frame: The encoded message: one line of UTF-8 JSON, without the newline.
@@ -26,11 +26,11 @@ class Outgoing:
         abandoned: Its sender has lost interest; set by ``Transport.abandon()``.
     """
 
-    frame: bytes
+    frame: bytes = field(repr=False)
     kind: Literal["request", "notification", "response", "listen"]
     method: str
     id: int | str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     repeatable: bool = False
     stream: bool = False
     opening: bool = False
