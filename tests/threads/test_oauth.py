@@ -400,6 +400,8 @@ def test_missing_scopes_where_nobody_can_be_asked(protected: Protected, someone:
         assert caught.value.status == 403
         assert caught.value.scopes == ["read", "write"]
         assert 'scope="write"' in (caught.value.www_authenticate or "")
+        assert "allow more scopes" in str(caught.value)
+        assert str(caught.value).endswith(f"`syncline auth login {server.url} --scope read --scope write`")
         client.list_tools()
 
 

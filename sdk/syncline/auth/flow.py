@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from syncline.errors import AuthDenied, AuthRequired, ConfigError, DiscoveryFailed
 
@@ -366,8 +367,11 @@ class _Flow:
 
     def required(self, wanted: tuple[str, ...]) -> AuthRequired:
         place, login_url = urls.shown(self.settings.server_url), self.found.server.authorization_endpoint
+        what, options = "log in", ""
+        if self.stepping_up:
+            what, options = "allow more scopes", "".join(f" --scope {quote(scope)}" for scope in wanted)
         return AuthRequired(
-            f"a person has to log in, and nobody can be asked here: run `syncline auth login {urls.typed(place)}`",
+            f"a person has to {what}, and nobody can be asked here: run `syncline auth login {urls.typed(place)}{options}`",
             www_authenticate=None,
             url=place,
             login_url=None if login_url is None or self.settings.reach.refusal(login_url) else login_url,

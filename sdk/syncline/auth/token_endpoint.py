@@ -105,7 +105,7 @@ def register(
     if server.made_up and fetched.status in ABSENT:
         raise DiscoveryFailed(
             f"nothing about logging in is found at the server: it publishes no metadata, and {urls.shown(endpoint)} is not there "
-            f"(HTTP {fetched.status}); check its URL, or give it a token if somebody gives those out"
+            f"(HTTP {fetched.status}); check its URL; perhaps it wants no login, or a token that somebody gives out"
         )
     return registration.read_client(
         fetched.status, fetched.body, issuer=server.issuer, redirect_uri=redirect_uri, scopes=scopes

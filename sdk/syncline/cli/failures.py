@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import traceback
 from collections.abc import Collection
+from shlex import quote
 from typing import Any, cast
 
 import typer
@@ -127,7 +127,7 @@ def _next(error: BaseException, code: str, url: str | None) -> str | None:
     if isinstance(error, errors.LocalProtocolError):
         return NEXT["method_not_found"]
     if isinstance(error, errors.AuthRequired) and error.status == 403 and error.scopes:
-        return f"syncline auth login SERVER {' '.join(f'--scope {shlex.quote(scope)}' for scope in error.scopes)}"
+        return f"syncline auth login SERVER {' '.join(f'--scope {quote(scope)}' for scope in error.scopes)}"
     if isinstance(error, errors.ConfigError):
         return None  # its message says what to do, and no help page knows of it
     if code == "unreachable" and url is not None:

@@ -130,10 +130,10 @@ def _reason(error: SynclineError) -> Reason | None:
 
 def _advice(server: str, error: SynclineError, limit: float | None) -> str:
     if isinstance(error, AuthRequired) and error.login_url is not None:
-        return f"{server} wants somebody to log in: syncline auth login {urls.typed(error.url)}"
+        return f"{server} wants somebody to log in: syncline auth login {urls.typed(error.url or 'URL')}"
     if isinstance(error, AuthRequired):
         wanted = "auth=, bearer_env= or an Authorization header"
-        return f"{server} wants credentials: log in (syncline auth login {error.url}), or give it {wanted}"
+        return f"{server} wants credentials: log in (syncline auth login {urls.typed(error.url or 'URL')}), or give it {wanted}"
     if isinstance(error, RequestTimeout):
         within = "" if limit is None else f" within {limit:g} seconds"
         return f"{server} did not start{within}; if it needs longer, raise its startup_timeout{error.instead}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
@@ -68,7 +69,7 @@ def unauthorized(response: BaseHTTPResponse, url: str, *, identified: bool) -> A
     if identified:
         why = "the server does not take the credentials that it was given: they have ended, or are not for it; replace them"
     else:
-        why = f"the server wants credentials: log in (syncline auth login {place}) and give auth=syncline.OAuth(), or a token"
+        why = f"the server wants credentials: log in (syncline auth login {quote(place)}) and give auth=syncline.OAuth(), or a token"
     challenge = response.headers.get("WWW-Authenticate")
     return AuthRequired(why, www_authenticate=challenge, status=response.status, url=place)
 

@@ -118,6 +118,11 @@ def test_what_to_do_next_depends_on_what_is_known(error: BaseException, url: str
     assert hint in failures.describe(error, url=url)["hint"]
 
 
+def test_a_hint_runs_nothing_of_what_a_server_says() -> None:
+    error = errors.AuthRequired("no", www_authenticate=None, status=403, scopes=["read", "$(true)"])
+    assert failures.describe(error)["hint"] == "syncline auth login SERVER --scope read --scope '$(true)'"
+
+
 def test_a_hint_names_the_server() -> None:
     error = errors.AuthRequired("no", www_authenticate=None)
     assert failures.describe(error)["hint"].startswith("syncline auth login SERVER; ")
