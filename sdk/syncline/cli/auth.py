@@ -35,7 +35,7 @@ _ELSEWHERE = "one on this machine that is sent there. Ctrl-C ends the wait; with
 #: What to do next after a login that did not work.
 NEXT: dict[type[SynclineError], str] = {
     AuthRequired: "syncline auth login SERVER --device, or --paste, logs in with a browser on another machine",
-    DiscoveryFailed: "check the URL; a server without OAuth may take a token with --bearer-env VARIABLE",
+    DiscoveryFailed: "syncline doctor SERVER shows whether it wants a login; a token goes in with --bearer-env VARIABLE",
     RequestTimeout: "--timeout SECONDS allows more time",
 }
 
