@@ -33,7 +33,8 @@ class OAuth(Logins):
         store: Where tokens are kept: ``auto``, ``keyring``, ``file``, ``memory``, or a ``CredentialStore``.
         client_id: A client that you have registered.
         client_secret: Its secret, if it has one.
-        issuer: The only authorization server to use.
+        issuer: The only authorization server to use. Without it a client that you have registered, secret and all, is shown to the
+            first one that a server names.
         client_name: What people are shown when the program registers itself.
         device: Let a person type a code elsewhere, instead of coming back to this machine (RFC 8628).
         visit: Called with a ``Visit`` when a person has to do something with a browser, on the thread of the call, whose clock
