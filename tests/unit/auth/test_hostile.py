@@ -139,7 +139,7 @@ def everything(world: Hostile, ours: Settings) -> None:
 @example(("resource", "authorization_servers"), [f"http://{number}.test" for number in range(1000)], BROWSER)
 @given(PLACES, VALUES, st.sampled_from([BROWSER, DEVICE, CONFIGURED]))
 def test_whatever_they_say(place: tuple[str, str], value: object, ours: Settings) -> None:
-    """Z-11."""
+    """One member of one document is something else than it should be."""
     try:
         everything(Hostile(*place, value), ours)
     except SynclineError as error:
