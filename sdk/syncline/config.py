@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from syncline.errors import ConfigError
@@ -247,12 +247,13 @@ class StdioServer(ManagedServer):
 
 @runtime_checkable
 class Authorizer(Protocol):
-    """What ``auth=`` takes besides objects of requests: it can speak for us at servers."""
+    """What ``auth=`` takes besides objects of requests: it can speak for us at servers.
 
-    @property
-    def extensions(self) -> Mapping[str, object]:
-        """The extensions of the protocol that it is a part of, with their settings: they are declared to the server."""
-        ...
+    Attributes:
+        extensions: The extensions of the protocol that it is a part of, with their settings: they are declared to the server.
+    """
+
+    extensions: ClassVar[Mapping[str, object]]
 
     def at(self, server: HttpServer) -> Authorization:
         """Speak for us at this one, over one connection."""
