@@ -416,6 +416,23 @@ class TestStoredLogins:
         with syncline.connect(server.url, auth=StoredLogins(open_store("file"))):
             assert issuer_of(server).forms[-1]["client_id"] == "second"
 
+    def test_a_login_that_has_ended_is_in_nobodys_way(self, protected: Protected, someone: Someone) -> None:
+        """It is the newest; an older one of another client still serves."""
+        server = protected()
+        known(server, "first", "second")
+        store = open_store("file")
+        for client_id in ("first", "second"):
+            syncline.login(server.url, visit=someone, store=store, client_id=client_id)
+        (newest,) = (key for key in list(store.keys()) if key.client == "second")
+        kept = store.load(newest)
+        assert kept is not None
+        store.save(kept.ended(time.time()))
+        status = syncline.auth_status(server.url, store=store)
+        assert status is not None
+        assert status.client == "first"
+        with syncline.connect(server.url, auth=StoredLogins("file")) as client:
+            assert client.list_tools()
+
     def test_a_store_that_cannot_be_read_is_told_of(
         self,
         http_server: Callable[..., McpHttpServer],

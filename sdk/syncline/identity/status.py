@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from syncline.auth.metadata import covers
 from syncline.auth.stores.choice import name_of, open_store
-from syncline.auth.tokens import Damaged, DamagedKey
+from syncline.auth.tokens import Damaged, DamagedKey, best_first
 from syncline.config import HttpServer, as_server
 from syncline.errors import ConfigError, CredentialStoreError
 
@@ -53,7 +53,7 @@ class AuthStatus:
 
 
 def auth_status(server: str | HttpServer, *, store: Mode | CredentialStore = "auto") -> AuthStatus | None:
-    """Who is logged in at a server; None if nobody is. Of several, the one who logged in last.
+    """Who is logged in at a server; None if nobody is. Of several, the one who logged in last, if that login has not ended.
 
     Nothing is sent. Blocks while the store is read, which a keyring may take 3 seconds for.
 
@@ -107,9 +107,9 @@ def keys_for(store: CredentialStore, url: str) -> list[CredentialKey]:
 
 
 def stored(store: CredentialStore, url: str) -> Sequence[Credentials]:
-    """The logins that a store has for a server, the newest first."""
-    found = [credentials for key in keys_for(store, url) if (credentials := store.load(key)) is not None]
-    return sorted(found, key=lambda each: -(each.obtained_at or 0))
+    """The logins that a store has for a server, the best first."""
+    found = (store.load(key) for key in keys_for(store, url))
+    return best_first(each for each in found if each is not None)
 
 
 def _logins(store: CredentialStore) -> list[CredentialKey]:

@@ -14,7 +14,7 @@ from syncline.auth.metadata import canonical, covers
 from syncline.auth.refreshing import Refresher
 from syncline.auth.scopes import Upgrades
 from syncline.auth.steps import Forget, Kept, Recall
-from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey
+from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey, best_first
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
@@ -140,9 +140,9 @@ class Tokens:
         return gone
 
     def stored(self) -> list[Credentials]:
-        """What is in the store for the server, the newest first."""
-        found = [credentials for key in self._keys() if (credentials := self._store.load(key)) is not None]
-        return sorted(found, key=lambda each: -(each.obtained_at or 0))
+        """What is in the store for the server, the best first."""
+        found = (self._store.load(key) for key in self._keys())
+        return best_first(each for each in found if each is not None)
 
     def issuers(self) -> list[str]:
         """The authorization servers that something is kept of."""
