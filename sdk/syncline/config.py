@@ -289,8 +289,11 @@ class Authorization(Protocol):
         """
         ...
 
-    def answered(self, url: str, headers: Mapping[str, str]) -> None:
-        """A server answered, whatever it said: its headers may have what later requests need, as nonces do (RFC 9449, 8.2)."""
+    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
+        """A server answered, whatever it said: its headers may have what later requests need, as nonces do (RFC 9449, 8.2).
+
+        ``peer`` is the address that was connected to; None where there was a connection already, and where a proxy did that.
+        """
 
     def close(self) -> None:
         """The connection is closed: end what is under way for it. From any thread."""

@@ -191,6 +191,30 @@ def test_metadata_that_leads_elsewhere(
         assert not someone.visits
 
 
+def test_a_server_whose_name_leads_elsewhere_once_it_has_answered(
+    protected: Protected, someone: Someone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Z-5: it is where it has answered, and leads us nowhere that only its name leads to."""
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    issuer.issuer = "https://10.0.0.7/idp"
+    looked_up = socket.getaddrinfo
+    answers = ["127.0.0.1"]
+
+    def lookup(host: Any, port: Any, *args: Any, **options: Any) -> Any:
+        if host != "notes.localhost":
+            return looked_up(host, port, *args, **options)
+        address, answers[0] = answers[0], "10.0.0.7"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    named = server.url.replace("127.0.0.1", "notes.localhost")
+    server.document["resource"] = named
+    with pytest.raises(syncline.DiscoveryFailed, match="it leads to a private address"):
+        syncline.connect(named, auth=oauth(visit=someone))
+    assert issuer.counts["metadata"] == 0
+
+
 def test_an_authorization_server_in_a_private_network(protected: Protected, someone: Someone) -> None:
     """The server may name it; it is not asked. A host that the user trusts is."""
     server = protected(versions=[MODERN])

@@ -22,6 +22,7 @@ class Speaker:
         self.proofs = 0
         self.counts: list[int] = []
         self.heard: list[tuple[str, str | None]] = []
+        self.peers: list[str | None] = []
 
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
         self.proofs += 1
@@ -43,8 +44,9 @@ class Speaker:
         del self.credentials[0]
         return True
 
-    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
         self.heard.append((url, headers.get("dpop-nonce")))
+        self.peers.append(peer)
 
     def close(self) -> None: ...
 
@@ -77,6 +79,7 @@ def test_every_answer_is_heard_whatever_it_says(scripted_server: Serve) -> None:
     with reach(server.url, authorization=speaker) as peer:
         peer.send(1)
     assert speaker.heard == [(server.url, "n1"), (server.url, "n2")]
+    assert speaker.peers == ["127.0.0.1", None]
 
 
 def test_refusals_of_the_same_credentials_are_one(scripted_server: Serve) -> None:

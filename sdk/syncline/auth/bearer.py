@@ -58,7 +58,7 @@ class BearerToken:
             return False
         return self.headers("", "", deadline) != sent
 
-    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
         """Nothing."""
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from syncline.auth import urls
@@ -41,23 +41,24 @@ class Fetcher:
             names by itself, so that addresses cannot be looked at. Its headers go to its own origin, but for ``Authorization``:
             how we prove who we are is for the flow to say.
         reach: Where requests may go.
+        exchanges: What ends with those of others; by default they end by themselves.
     """
 
-    def __init__(self, server: HttpServer, reach: Reach) -> None:
+    def __init__(self, server: HttpServer, reach: Reach, exchanges: Exchanges | None = None) -> None:
         self._server = server
         self._reach = reach
         headers = configured(server.headers, server.env_headers, server.name)
         self._own = {name: value for name, value in headers.items() if name.lower() != "authorization"}
-        self._exchanges = Exchanges()
+        self._exchanges = exchanges or Exchanges()
 
     def fetch(self, request: Fetch, deadline: Deadline) -> Fetched:
-        """Send one request. Blocks until the answer is there, its own limit, the deadline, or ``close()``.
+        """Send one request. Blocks until the answer is there, its own limit, the deadline, or the end of its exchanges.
 
         Raises:
             DiscoveryFailed: The host is somewhere that requests must not go, or a document could not be had.
             RefreshFailed: The same for what is posted. It may have been taken.
             RequestTimeout: The deadline passed.
-            ConnectionClosed: ``close()`` was called.
+            ConnectionClosed: The exchanges were aborted.
         """
         try:
             return self._fetch(request, deadline.sooner(request.timeout))
@@ -69,10 +70,6 @@ class Fetcher:
             if request.method == "POST":
                 raise RefreshFailed(reason) from error
             raise DiscoveryFailed(reason, passing=True) from error
-
-    def close(self) -> None:
-        """End what is under way, and let nothing else begin. From any thread."""
-        self._exchanges.abort()
 
     def _fetch(self, request: Fetch, deadline: Deadline) -> Fetched:
         http = HttpSession(
@@ -103,7 +100,12 @@ class Fetcher:
             self._exchanges.end(exchange)
             http.close()
 
-    def _admit(self, url: str, addresses: Sequence[str]) -> None:
-        refusal = self._reach.refusal(url, addresses)
-        if refusal is not None:
-            raise DiscoveryFailed(f"nothing is sent there: {refusal}")
+    def _admit(self, url: str, addresses: Sequence[str]) -> Collection[str]:
+        """The addresses of a host that may be connected to."""
+        refusals = {address: self._reach.refusal(url, [address]) for address in addresses}
+        admitted = [address for address, refusal in refusals.items() if refusal is None]
+        if not admitted:
+            raise DiscoveryFailed(
+                f"nothing is sent there: {' and '.join(sorted({str(each) for each in refusals.values()}))}"
+            )
+        return admitted

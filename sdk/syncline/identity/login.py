@@ -186,8 +186,8 @@ class _Anew:
             self.credentials = self.login.log_in(deadline, challenges)
         return self.credentials is not None
 
-    def answered(self, url: str, headers: Mapping[str, str]) -> None:
-        self.login.answered(url, headers)
+    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
+        self.login.answered(url, headers, peer)
 
     def close(self) -> None:
         self.login.close()

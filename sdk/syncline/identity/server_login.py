@@ -34,6 +34,7 @@ from syncline.errors import (
     RequestTimeout,
 )
 from syncline.protocol.revisions import REVISIONS
+from syncline.transport.http_exchange import Exchanges
 
 from .dpop import USE_NONCE, Possession
 from .fetching import Fetcher
@@ -96,7 +97,8 @@ class ServerLogin:
         self._wishes = wishes
         self._tokens = tokens
         self._over = CancelToken()
-        self._reached: tuple[Settings, Fetcher] | None = None
+        self._exchanges = Exchanges()
+        self._peer: str | None = None
         self._possession: Possession | None = None
 
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
@@ -108,8 +110,9 @@ class ServerLogin:
             return self._possessing(credentials.private_key).headers(verb, url, credentials.access_token)
         return {"Authorization": f"Bearer {credentials.access_token}"}
 
-    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
         """See ``Authorization``."""
+        self._peer = peer or self._peer
         if self._possession is not None:
             self._possession.heard(url, headers)
 
@@ -155,9 +158,8 @@ class ServerLogin:
 
     def give_back(self, credentials: Credentials, deadline: Deadline) -> bool:
         """Revoke tokens (RFC 7009); whether their authorization server has done it. Blocks until then; raises ``AuthError``."""
-        settings, fetcher = self._reach()
-        tokens = self._tokens
-        hands = Hands(fetcher, tokens.recall, tokens.forget, None, 0, self._over, deadline)
+        settings, tokens = self._settings(), self._tokens
+        hands = Hands(self._fetcher(settings), tokens.recall, tokens.forget, None, 0, self._over, deadline)
         steps = revoke(
             settings,
             issuer=credentials.issuer,
@@ -171,8 +173,7 @@ class ServerLogin:
     def close(self) -> None:
         """End a login that is under way for this connection; a refresh goes on, for others."""
         self._over.cancel(ConnectionClosed("the client was closed"))
-        if self._reached is not None:
-            self._reached[1].close()
+        self._exchanges.abort()
 
     # Inside
 
@@ -253,7 +254,8 @@ class ServerLogin:
         missing = (challenge.scope if challenge is not None and stepping_up else None) or ()
         if stepping_up:
             self._refuse_in_vain(missing)
-        settings, fetcher = self._reach()
+        settings = self._settings()
+        fetcher = self._fetcher(settings)
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
         if possession is not None:
             settings = replace(settings, prover=possession)
@@ -279,7 +281,7 @@ class ServerLogin:
 
     def _exchange(self, credentials: Credentials) -> Credentials:
         """On the thread that refreshes, which no connection owns."""
-        settings, _ = self._reach()
+        settings = self._settings()
         if credentials.private_key is not None:
             settings = replace(settings, prover=self._possessing(credentials.private_key))
         fetcher = Fetcher(self._server, settings.reach)
@@ -316,23 +318,24 @@ class ServerLogin:
         proves = told is not None and (told.secret is not None or told.signer is not None)
         return replace(told if told is not None and proves else kept, issuer=credentials.issuer)
 
-    def _reach(self) -> tuple[Settings, Fetcher]:
-        if self._reached is None:
-            wishes, url = self._wishes, self._url
-            reach = Reach.of(url, _addresses(url), wishes.trusted)
-            settings = Settings(
-                url,
-                reach,
-                wishes.grant,
-                scopes=wishes.scopes,
-                client=wishes.client,
-                client_document=wishes.client_document,
-                client_name=wishes.client_name,
-                issuer=wishes.issuer,
-                protocol_version=NEWEST,
-            )
-            self._reached = settings, Fetcher(self._server, reach)
-        return self._reached
+    def _settings(self) -> Settings:
+        """The server is where it has answered, whatever its name leads to by now."""
+        wishes, url = self._wishes, self._url
+        return Settings(
+            url,
+            Reach.of(url, _addresses(url) if self._peer is None else [self._peer], wishes.trusted),
+            wishes.grant,
+            scopes=wishes.scopes,
+            client=wishes.client,
+            client_document=wishes.client_document,
+            client_name=wishes.client_name,
+            issuer=wishes.issuer,
+            protocol_version=NEWEST,
+        )
+
+    def _fetcher(self, settings: Settings) -> Fetcher:
+        """Ends with the connection."""
+        return Fetcher(self._server, settings.reach, self._exchanges)
 
 
 def _addresses(url: str) -> list[str]:

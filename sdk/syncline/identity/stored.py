@@ -83,7 +83,7 @@ class Nobody:
         """No."""
         return False
 
-    def answered(self, url: str, headers: Mapping[str, str]) -> None:
+    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
         """Nothing."""
 
     def close(self) -> None:

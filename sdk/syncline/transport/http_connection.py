@@ -150,7 +150,8 @@ class Connection(HTTPConnection):
         except UnicodeError as error:
             raise socket.gaierror(socket.EAI_NONAME, "not a host name") from error
         if exchange.admit is not None:
-            exchange.admit([str(address[0]) for *_, address in addresses])
+            admitted = exchange.admit([str(address[0]) for *_, address in addresses])
+            addresses = [each for each in addresses if str(each[-1][0]) in admitted]
         failure = OSError(f"{host} has no address")
         for tried, (family, kind, proto, _, address) in enumerate(addresses):
             left = limit.remaining()
@@ -172,6 +173,7 @@ class Connection(HTTPConnection):
                 sock.close()
                 raise
             else:
+                exchange.peer = str(address[0])
                 return sock
         raise failure
 

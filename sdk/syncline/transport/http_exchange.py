@@ -13,7 +13,7 @@ import io
 import os
 import socket
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from urllib3.util import Timeout
@@ -47,8 +47,9 @@ class Exchange(Timeout):
         answered: Bytes of an answer have arrived.
         ended: The server has ended the connection.
         file: What its response is read from, once there is one.
-        admit: Called with the addresses of the host before one of them is connected to; raises where that must not be. None
-            for anywhere. Not called where a proxy does that.
+        admit: Called with the addresses of the host before one of them is connected to; returns those that may be, and raises
+            where none may. None for all. Not called where a proxy does that.
+        peer: The address that was connected to for it; None where there was a connection already.
     """
 
     def __init__(
@@ -66,7 +67,8 @@ class Exchange(Timeout):
         self.armed = 0.0
         self.aborted = False
         self.file: io.BufferedReader | None = None
-        self.admit: Callable[[list[str]], None] | None = None
+        self.admit: Callable[[list[str]], Collection[str]] | None = None
+        self.peer: str | None = None
         self._socket: socket.socket | None = None
 
     def clone(self) -> Exchange:

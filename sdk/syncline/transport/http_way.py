@@ -219,7 +219,8 @@ class HttpWay:
                 sent = over(headers, proof)
                 response = self._http.open(verb, url, sent, body, exchange)
                 if self._authorization is not None:
-                    self._authorization.answered(url, response.headers)
+                    peer = None if self._http.is_proxied else exchange.peer
+                    self._authorization.answered(url, response.headers, peer)
                 identified = self._http.identifies or any(name.lower() == "authorization" for name in sent)
                 return HttpAnswer(response, exchange, url, identified=identified), proof
             except BaseException as error:
