@@ -37,7 +37,7 @@ LIMIT, TIMEOUT = 1 << 20, 10.0
 class Fetch:
     """An HTTP request.
 
-    Who sends it resolves the host, asks ``Reach.refusal`` about the addresses, and connects to one of those. It follows no
+    Who sends it resolves the host, asks ``Reach.refusal`` about each address, and connects to one that may be used. It follows no
     redirect, adds no credentials, and sends a POST once: what it carries may be good for one use only.
 
     Attributes:
