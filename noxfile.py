@@ -193,5 +193,6 @@ def demo(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def totals(session: nox.Session) -> None:
-    """How many tests passed, over all sessions that ran some."""
+    """How many tests passed, over all sessions that ran some; and that no secret is in their reports, with all that was logged."""
     session.run(sys.executable, "-m", "tools.checks.totals", str(REPORTS))
+    session.run(sys.executable, "-m", "tools.checks.secrets", str(REPORTS))

@@ -12,6 +12,7 @@ pytest_plugins = [
     "tests.fixtures.keyrings",
     "tests.fixtures.logins",
     "tests.fixtures.partner",
+    "tests.fixtures.secrecy",
     "tests.fixtures.secret_service",
     "tests.fixtures.servers",
     "tests.fixtures.stdio",

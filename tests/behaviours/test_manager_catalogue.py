@@ -139,7 +139,7 @@ def test_what_is_remembered_is_shown_and_not_called(manage: Manage, http_server:
 
 @pytest.mark.parametrize(
     "change",
-    [{"headers": {"X": "1"}}, {"auth": HTTPBasicAuth("a", "b")}, {"trust_env": False}],
+    [{"headers": {"X": "1"}}, {"auth": HTTPBasicAuth("a", "planted-b")}, {"trust_env": False}],
     ids=["headers", "auth", "environment"],
 )
 def test_another_configuration_remembers_nothing(manage: Manage, http_server: Http, change: dict[str, Any]) -> None:

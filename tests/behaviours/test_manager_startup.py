@@ -366,7 +366,7 @@ def test_credentials_that_come_later_are_tried_by_the_next_reconcile(
     manage: Manage, http_server: Http, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """3.25, 3.40: a server that refused us is asked again."""
-    monkeypatch.setenv("HM_TOKEN", "t-1")
+    monkeypatch.setenv("HM_TOKEN", "planted-1")
     server = legacy(http_server)
     server.arm(401, 3)
     config = {"s": HttpServer(server.url, bearer_env="HM_TOKEN")}
@@ -394,18 +394,21 @@ def test_what_failed_is_tried_again_in_the_background(manage: Manage) -> None:
     ("server", "sees"),
     [
         ({}, "Basic"),
-        ({"bearer_env": "HM_TOKEN"}, "Bearer t-1"),
-        ({"headers": {"Authorization": "Bearer mine"}}, "Bearer mine"),
-        ({"auth": HTTPBasicAuth("own", "one")}, "Basic b3duOm9uZQ=="),
+        ({"bearer_env": "HM_TOKEN"}, "Bearer planted-1"),
+        ({"headers": {"Authorization": "Bearer planted-own"}}, "Bearer planted-own"),
+        ({"auth": HTTPBasicAuth("own", "planted-one")}, "Basic b3duOnBsYW50ZWQtb25l"),
     ],
+    ids=["for all", "token", "header", "its own"],
 )
 def test_credentials_for_all_are_for_those_that_have_none(
     manage: Manage, http_server: Http, monkeypatch: pytest.MonkeyPatch, server: dict[str, Any], sees: str
 ) -> None:
     """3.28: a token, a header or an authentication of its own comes first; programs get none of them."""
-    monkeypatch.setenv("HM_TOKEN", "t-1")
+    monkeypatch.setenv("HM_TOKEN", "planted-1")
     peer = legacy(http_server)
-    servers = manage({"s": HttpServer(peer.url, **server), "m": fake("a")}, auth=HTTPBasicAuth("all", "of-them"))
+    servers = manage(
+        {"s": HttpServer(peer.url, **server), "m": fake("a")}, auth=HTTPBasicAuth("all", "planted-of-them")
+    )
     servers.client("s")
     servers.client("m")
     seen = {str(request.header("Authorization")) for request in peer.requests}
@@ -436,7 +439,7 @@ def test_what_has_changed_is_made_anew(manage: Manage, http_server: Http) -> Non
     first = servers["s"]
     servers.reconcile({"s": replace(config, headers={"X-Key": "1"})})
     second = servers["s"]
-    servers.reconcile({"s": replace(config, auth=HTTPBasicAuth("a", "b"))})
+    servers.reconcile({"s": replace(config, auth=HTTPBasicAuth("a", "planted-b"))})
     third = servers["s"]
     assert len({id(first), id(second), id(third)}) == 3
     assert len(server.calls("initialize")) == 3
@@ -486,7 +489,7 @@ def test_a_header_that_cannot_be_sent_is_no_credential(manage: Manage, http_serv
     """3.35: the credentials of all servers apply, and changing them makes a new connection."""
     peer = legacy(http_server)
     servers = manage(
-        {"s": HttpServer(peer.url, env_headers={"Authorization": "HM_UNSET"})}, auth=HTTPBasicAuth("a", "b")
+        {"s": HttpServer(peer.url, env_headers={"Authorization": "HM_UNSET"})}, auth=HTTPBasicAuth("a", "planted-b")
     )
     servers.client("s")
     assert str(peer.requests[0].header("Authorization")).startswith("Basic ")
@@ -670,7 +673,7 @@ def test_managers_share_the_grace_of_a_server(manage: Manage, http_server: Http)
     assert waited(manage(config, grace=0.5, cache=cache))
     assert not waited(manage(config, grace=0.5, cache=cache))
     assert waited(manage(config, grace=0.51, cache=cache))
-    private = {"s": HttpServer(server.url, auth=HTTPBasicAuth("a", "b"))}
+    private = {"s": HttpServer(server.url, auth=HTTPBasicAuth("a", "planted-b"))}
     assert waited(manage(private, grace=0.5, cache=cache))
     assert waited(manage(private, grace=0.5, cache=cache))
     gate.set()

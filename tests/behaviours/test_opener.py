@@ -87,14 +87,14 @@ def test_a_transport_needs_a_function_that_makes_it() -> None:
 
 def test_credentials_are_those_of_the_moment(server: EventServer) -> None:
     """1.03: a token that was rotated between making the opener and opening; 1.17: of the server that was configured."""
-    token = ["old"]
+    token = ["planted-old"]
     opener = StreamOpener(
         lambda: HttpServer(server.url, headers={"Authorization": f"Bearer {token[0]}"}), principal=lambda: A
     )
-    token[0] = "new"
+    token[0] = "planted-new"
     with opener.open("tick"):
-        assert server.next().exchange.request.header("Authorization") == "Bearer new"
-    assert {request.header("Authorization") for request in server.requests} == {"Bearer new"}
+        assert server.next().exchange.request.header("Authorization") == "Bearer planted-new"
+    assert {request.header("Authorization") for request in server.requests} == {"Bearer planted-new"}
 
 
 @pytest.mark.parametrize("give", [None, {"trace": "t-1"}])

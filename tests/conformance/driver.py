@@ -5,7 +5,9 @@ Every answer is asserted, so that the exit status means something: the suite its
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -14,7 +16,10 @@ from typing import Any
 import requests
 
 import syncline
+from tests.fixtures.watch import Watch, sent_through
 
+#: The secrets here are those of the suite, which have no mark.
+watch = Watch(shortest=6)
 SECONDS = 20  # less than the suite allows, so that a call that hangs is seen here first
 
 
@@ -22,9 +27,10 @@ def connect(url: str, **options: Any) -> syncline.Client:
     """Left to the client's own choice for the newest revision, else the revision of the run."""
     revision = os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
     version = "auto" if revision >= "2026-07-28" else revision
-    return syncline.connect(url, protocol_version=version, timeout=SECONDS, **options)
+    return syncline.connect(url, protocol_version=version, timeout=SECONDS, trace=trace, **options)
 
 
+trace = io.StringIO()
 #: The client that the suite knows without registration: never fetched.
 DOCUMENT = "https://conformance-test.local/client-metadata.json"
 
@@ -184,7 +190,18 @@ SCENARIOS: dict[str, Callable[[str], None]] = {
     "auth/dpop-nonce": with_dpop,
 }
 
-if __name__ == "__main__":
-    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+
+def main(scenario: str, url: str) -> None:
+    """Run a scenario, and look through all that was logged and traced for the secrets that went out meanwhile."""
+    sent_through(watch)
+    logged = io.StringIO()
+    logging.basicConfig(stream=logged, level=logging.DEBUG)
     otherwise = with_login if scenario.startswith("auth/") else call_first_tool
-    SCENARIOS.get(scenario, otherwise)(sys.argv[-1])
+    SCENARIOS.get(scenario, otherwise)(url)
+    watch.see("the log", logged.getvalue())
+    watch.see("the trace", trace.getvalue())
+    assert not watch.found, watch.found
+
+
+if __name__ == "__main__":
+    main(os.environ["MCP_CONFORMANCE_SCENARIO"], sys.argv[-1])

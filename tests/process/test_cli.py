@@ -101,10 +101,10 @@ def test_a_server_that_wants_somebody_else(
         exchange.respond(answer, headers=[("WWW-Authenticate", "Bearer")])
 
     server = scripted_server(refuse)
-    ran = syncline("tools", server.url, "--header", "Authorization: Bearer top-secret-token")
+    ran = syncline("tools", server.url, "--header", "Authorization: Bearer planted-token")
     assert ran.returncode == 3
     assert failure(ran) == failure(ran) | {"code": code, "status": answer, "url": server.url}
-    assert "top-secret-token" not in ran.stderr + ran.stdout
+    assert "planted-token" not in ran.stderr + ran.stdout
 
 
 def test_arguments_from_standard_input() -> None:

@@ -131,11 +131,11 @@ def play(rounds: int, mode: str) -> None:
                 kept = store.load(KEY)
                 assert kept is not None
                 store.save(replace(kept, expires_at=0.0))
-            assert party.round(kind) == [f"access-{turn}"] * PROCESSES * THREADS
+            assert party.round(kind) == [f"planted-access-{turn}"] * PROCESSES * THREADS
             assert (endpoint.answers, endpoint.reused) == (turn, 0)
             kept = store.load(KEY)
             assert kept is not None
-            assert kept.refresh_token == f"refresh-{turn}"
+            assert kept.refresh_token == f"planted-refresh-{turn}"
 
 
 @pytest.mark.parametrize("mode", ["file", "keyring"])

@@ -42,18 +42,18 @@ def test_it_goes_with_every_request(http_server: Http, era: str) -> None:
 
     server.arm(listen, http="GET")
     config = HttpServer(server.url, headers={"authorization": "Basic other"})
-    with syncline.connect(config, auth=BearerToken("secret-1"), on_notification=lambda _: None) as client:
+    with syncline.connect(config, auth=BearerToken("planted-1"), on_notification=lambda _: None) as client:
         assert client.call_tool("echo", {"text": "x"}).text == "x"
         if era == LEGACY:
             server.wait_until(lambda: any(request.method == "GET" for request in server.requests))
     expected = {"POST", "GET", "DELETE"} if era == LEGACY else {"POST"}
     assert {request.method for request in server.requests} == expected
-    assert set(sent(server)) == {"Bearer secret-1"}
+    assert set(sent(server)) == {"Bearer planted-1"}
 
 
 def test_a_token_that_was_refused_is_replaced_once(http_server: Http) -> None:
     """A refused request was not processed, so that not even a tool call is at risk."""
-    server, tokens = http_server(versions=[MODERN]), Turning("old", "new")
+    server, tokens = http_server(versions=[MODERN]), Turning("planted-old", "planted-new")
 
     def refuse(exchange: Exchange) -> None:
         tokens.tokens.pop(0)
@@ -63,13 +63,18 @@ def test_a_token_that_was_refused_is_replaced_once(http_server: Http) -> None:
         server.arm(refuse, method="tools/call")
         assert client.call_tool("echo", {"text": "x"}).text == "x"
     calls = server.calls("tools/call")
-    assert [call.header("Authorization") for call in calls] == ["Bearer old", "Bearer new"]
+    assert [call.header("Authorization") for call in calls] == ["Bearer planted-old", "Bearer planted-new"]
     assert server.catalogue.executions["echo"] == 1
 
 
 @pytest.mark.parametrize(
     ("token", "status", "requests"),
-    [("same", 401, 1), (Turning("same"), 401, 1), (Turning("same"), 403, 1), (iter("abcdefghijkl").__next__, 401, 3)],
+    [
+        ("planted", 401, 1),
+        (Turning("planted"), 401, 1),
+        (Turning("planted"), 403, 1),
+        (map("planted-{}".format, range(12)).__next__, 401, 3),
+    ],
     ids=["fixed", "unchanged", "forbidden", "always another"],
 )
 def test_the_same_token_is_not_sent_again(
@@ -87,7 +92,7 @@ def test_the_same_token_is_not_sent_again(
 
 def test_what_the_function_raises_is_raised_by_the_call(http_server: Http) -> None:
     """Before anything is sent; and closing does not fail by it."""
-    server, tokens = http_server(versions=[LEGACY]), Turning("a")
+    server, tokens = http_server(versions=[LEGACY]), Turning("planted")
     with syncline.connect(server.url, auth=BearerToken(tokens)) as client:
         tokens.tokens.clear()
         with pytest.raises(IndexError):
@@ -95,7 +100,7 @@ def test_what_the_function_raises_is_raised_by_the_call(http_server: Http) -> No
         tokens.tokens.append("two words")
         with pytest.raises(syncline.ConfigError, match="characters that no token has"):
             client.call_tool("echo", {"text": "x"})
-        tokens.tokens.append("a")
+        tokens.tokens.append("planted")
     assert len(server.calls("tools/call")) == 0
     server.wait_until(lambda: server.open_connections == 0)
 
@@ -110,19 +115,19 @@ def test_what_is_no_token(token: str, problem: str) -> None:
 
 
 def test_it_is_never_shown() -> None:
-    token = BearerToken("secret-1")
-    assert "secret" not in repr(token) + str(token) + repr(HttpServer("https://a.example", auth=token))
+    token = BearerToken("planted-1")
+    assert "planted" not in repr(token) + str(token) + repr(HttpServer("https://a.example", auth=token))
     assert pickle.loads(pickle.dumps(token)) == token
-    assert token == BearerToken("secret-1") != BearerToken("secret-2")
-    assert len({token, BearerToken("secret-1")}) == 1
+    assert token == BearerToken("planted-1") != BearerToken("planted-2")
+    assert len({token, BearerToken("planted-1")}) == 1
 
 
 def test_a_manager_keeps_the_connection_while_the_token_is_the_same(http_server: Http, manage: Manage) -> None:
     server = http_server(versions=[MODERN])
-    servers = manage({"s": HttpServer(server.url, auth=BearerToken("a"))})
+    servers = manage({"s": HttpServer(server.url, auth=BearerToken("planted-a"))})
     client = servers["s"]
-    servers.reconcile({"s": HttpServer(server.url, auth=BearerToken("a"))})
+    servers.reconcile({"s": HttpServer(server.url, auth=BearerToken("planted-a"))})
     assert servers["s"] is client
-    servers.reconcile({"s": HttpServer(server.url, auth=BearerToken("b"))})
+    servers.reconcile({"s": HttpServer(server.url, auth=BearerToken("planted-b"))})
     assert servers["s"] is not client
-    assert set(sent(server)) == {"Bearer a", "Bearer b"}
+    assert set(sent(server)) == {"Bearer planted-a", "Bearer planted-b"}

@@ -48,7 +48,9 @@ class Endpoint:
         if self.error is not None:
             raise self.error
         ends = None if self.lifetime is None else NOW + self.lifetime
-        return spent.refreshed(f"access-{turn}", now=NOW, expires_at=ends, refresh_token=f"refresh-{turn}")
+        return spent.refreshed(
+            f"planted-access-{turn}", now=NOW, expires_at=ends, refresh_token=f"planted-refresh-{turn}"
+        )
 
 
 @pytest.fixture
@@ -101,14 +103,14 @@ def test_a_token_that_lasts_seconds_is_used_more_than_once(store: MemoryStore, e
     shared = refresher(store, endpoint)
     for _ in range(3):
         assert shared.credentials(Deadline(60)).access_token == "access-1"
-    assert endpoint.sent == ["refresh-0"]
+    assert endpoint.sent == ["planted-refresh-0"]
 
 
 def test_threads_share_one_refresh(store: MemoryStore, endpoint: Endpoint) -> None:
     shared = refresher(store, endpoint)
     outcomes = together(8, lambda: shared.credentials(Deadline(60)))
-    assert {outcome.access_token for outcome in outcomes if isinstance(outcome, Credentials)} == {"access-1"}
-    assert endpoint.sent == ["refresh-0"]
+    assert {outcome.access_token for outcome in outcomes if isinstance(outcome, Credentials)} == {"planted-access-1"}
+    assert endpoint.sent == ["planted-refresh-0"]
     assert store.load(KEY) == outcomes[0]
 
 
@@ -117,9 +119,9 @@ def test_many_rejections_of_one_token_are_one_refresh(store: MemoryStore, endpoi
     store.save(VALID)
     shared = refresher(store, endpoint)
     assert shared.credentials(Deadline(60)) == VALID
-    outcomes = together(10, lambda: shared.credentials(Deadline(60), rejected="access-0"))
-    assert {outcome.access_token for outcome in outcomes if isinstance(outcome, Credentials)} == {"access-1"}
-    assert endpoint.sent == ["refresh-0"]
+    outcomes = together(10, lambda: shared.credentials(Deadline(60), rejected="planted-access-0"))
+    assert {outcome.access_token for outcome in outcomes if isinstance(outcome, Credentials)} == {"planted-access-1"}
+    assert endpoint.sent == ["planted-refresh-0"]
 
 
 @pytest.mark.parametrize("kind", ["memory", "file", "keyring"])
@@ -134,9 +136,11 @@ def test_several_refreshers_of_one_store_get_along(
     stores[kind]().save(EXPIRED)
     try:
         outcomes = together(8, lambda: refresher(stores[kind](), endpoint).credentials(Deadline(60)))
-        assert {outcome.access_token for outcome in outcomes if isinstance(outcome, Credentials)} == {"access-1"}
+        assert {outcome.access_token for outcome in outcomes if isinstance(outcome, Credentials)} == {
+            "planted-access-1"
+        }
         assert len(outcomes) == 8
-        assert endpoint.sent == ["refresh-0"]
+        assert endpoint.sent == ["planted-refresh-0"]
     finally:
         MemoryStore.shared.delete(KEY)
 
@@ -147,7 +151,7 @@ def test_a_newer_stored_token_is_adopted(store: MemoryStore, endpoint: Endpoint)
     ours = refresher(store, endpoint)
     ours.credentials(Deadline(60))
     store.save(some("newer"))
-    assert ours.credentials(Deadline(60), rejected="access-0") == some("newer")
+    assert ours.credentials(Deadline(60), rejected="planted-access-0") == some("newer")
     assert ours.credentials(Deadline(60)) == some("newer")
     assert endpoint.sent == []
 
@@ -170,7 +174,7 @@ def test_a_rejection_of_what_somebody_is_reading_is_not_answered_with_it(
     thread.start()
     assert reading.wait(60)
     threading.Timer(0, read.set).start()
-    assert ours.credentials(Deadline(60), rejected="access-0").access_token == "access-1"
+    assert ours.credentials(Deadline(60), rejected="planted-access-0").access_token == "planted-access-1"
     thread.join()
     assert first == [VALID]
 
@@ -183,8 +187,8 @@ def test_a_caller_that_gives_up_leaves_the_refresh_to_the_others(store: MemorySt
         ours.credentials(Deadline(0.02))
     assert store.load(KEY) == EXPIRED
     endpoint.gate.set()
-    assert ours.credentials(Deadline(60)).access_token == "access-1"
-    assert endpoint.sent == ["refresh-0"]
+    assert ours.credentials(Deadline(60)).access_token == "planted-access-1"
+    assert endpoint.sent == ["planted-refresh-0"]
 
 
 def test_an_interrupt_ends_the_wait_and_not_the_refresh(store: MemoryStore, endpoint: Endpoint) -> None:
@@ -201,8 +205,8 @@ def test_an_interrupt_ends_the_wait_and_not_the_refresh(store: MemoryStore, endp
         ours.credentials(Deadline(60))
     interrupter.join()
     endpoint.gate.set()
-    assert ours.credentials(Deadline(60)).access_token == "access-1"
-    assert endpoint.sent == ["refresh-0"]
+    assert ours.credentials(Deadline(60)).access_token == "planted-access-1"
+    assert endpoint.sent == ["planted-refresh-0"]
 
 
 def test_what_was_refreshed_is_stored_before_anybody_uses_it(
@@ -331,10 +335,10 @@ def test_a_refused_refresh_token_is_deleted_and_a_login_asked_for(
     assert all("syncline auth login https://notes.example/mcp" in str(outcome) for outcome in outcomes)
     left = None if error in UNKNOWN_CLIENT else EXPIRED.ended(NOW)
     assert store.load(KEY) == left
-    assert endpoint.sent == ["refresh-0"]
+    assert endpoint.sent == ["planted-refresh-0"]
     with pytest.raises(AuthRequired, match="the login has ended" if left else "nobody is logged in"):
         ours.credentials(Deadline(60))
-    assert endpoint.sent == ["refresh-0"]
+    assert endpoint.sent == ["planted-refresh-0"]
 
 
 def test_a_refusal_does_not_delete_what_is_newer(store: MemoryStore) -> None:
@@ -365,7 +369,7 @@ def test_a_store_that_changes_all_the_time_ends_a_refresh(store: MemoryStore) ->
         (RefreshFailed("busy", error="server_error"), "server_error"),
         (RefreshFailed("what is this", error="invalid_request"), "invalid_request"),
         (RefreshFailed("not reached"), None),
-        (OSError("the answer was refresh-0"), None),
+        (OSError("the answer was planted-refresh-0"), None),
         (SystemExit(), None),
     ],
 )
@@ -379,7 +383,7 @@ def test_another_failure_leaves_everything_as_it_was(
     assert {type(outcome) for outcome in outcomes} == {RefreshFailed}
     assert {outcome.error for outcome in outcomes if isinstance(outcome, RefreshFailed)} == {code}
     assert len({id(outcome) for outcome in outcomes}) == 3, "threads do not share a traceback"
-    assert "refresh-0" not in "".join(map(str, outcomes))
+    assert "planted-refresh-0" not in "".join(map(str, outcomes))
     assert store.load(KEY) == EXPIRED
     endpoint.error = None
     assert ours.credentials(Deadline(60)).refresh_token == store.load(KEY).refresh_token  # type: ignore[union-attr]
@@ -403,9 +407,9 @@ def test_what_cannot_be_saved_is_kept_and_saved_later(
         with pytest.raises(CredentialStoreError, match="refreshing"):
             other.credentials(Deadline(60))  # it would send what has been sent, and end the login for all
     assert store.load(KEY) == EXPIRED
-    assert ours.credentials(Deadline(60)).access_token == "access-1"
+    assert ours.credentials(Deadline(60)).access_token == "planted-access-1"
     assert store.load(KEY) == ours.credentials(Deadline(60)) == other.credentials(Deadline(60))
-    assert endpoint.sent == ["refresh-0"]
+    assert endpoint.sent == ["planted-refresh-0"]
     with store.lock(KEY, Deadline(0)):
         pass
 
@@ -433,7 +437,7 @@ def test_what_could_not_be_saved_is_not_a_forked_childs(
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert ours.credentials(Deadline(60)) == store.load(KEY)
-    assert endpoint.sent == ["refresh-0"]
+    assert endpoint.sent == ["planted-refresh-0"]
 
 
 @pytest.mark.parametrize("change", ["logout", "login", "our logout", "our login"])
@@ -474,8 +478,8 @@ def test_without_a_refresh_token_nothing_is_sent(store: MemoryStore, endpoint: E
 def test_a_token_that_ends_with_its_refresh_is_used_once(store: MemoryStore, endpoint: Endpoint) -> None:
     endpoint.lifetime = 0.0
     ours = refresher(store, endpoint)
-    assert ours.credentials(Deadline(60)).access_token == "access-1"
-    assert ours.credentials(Deadline(60)).access_token == "access-2"
+    assert ours.credentials(Deadline(60)).access_token == "planted-access-1"
+    assert ours.credentials(Deadline(60)).access_token == "planted-access-2"
 
 
 def test_a_store_that_cannot_be_read_is_an_error(tmp_path: Path, endpoint: Endpoint) -> None:
@@ -494,7 +498,7 @@ def test_a_wait_for_another_process_is_bounded(tmp_path: Path, endpoint: Endpoin
     ours = Refresher(KEY, store, endpoint, patience=0.02, clock=lambda: NOW)
     with store.lock(KEY, Deadline(60)), pytest.raises(CredentialStoreError, match="another process"):
         ours.credentials(Deadline(60))
-    assert ours.credentials(Deadline(60)).access_token == "access-1"
+    assert ours.credentials(Deadline(60)).access_token == "planted-access-1"
 
 
 def test_a_keyring_is_not_asked_for_what_is_at_hand(
@@ -511,7 +515,7 @@ def test_a_keyring_is_not_asked_for_what_is_at_hand(
     assert dict(fake_keyring.calls) == {"get": 1}
     for _ in range(20):
         token = ours.credentials(Deadline(60), rejected=token).access_token
-    assert token == "access-20"
+    assert token == "planted-access-20"
     assert fake_keyring.calls["set"] == 20
     assert fake_keyring.reads == 1 + 20 * 3, "before the lock, under it, and in the place of what"
 
@@ -521,8 +525,8 @@ def test_secrets_are_in_no_error(store: MemoryStore, endpoint: Endpoint) -> None
     with pytest.raises(SynclineError) as caught:
         refresher(store, endpoint).credentials(Deadline(60))
     text = "".join(traceback.format_exception(caught.value))
-    assert "access-0" not in text
-    assert "refresh-0" not in text
+    assert "planted-access-0" not in text
+    assert "planted-refresh-0" not in text
 
 
 LEAVER = """
@@ -543,7 +547,7 @@ class Leaving(Refresher):
 
 def exchange(spent):
     ending.wait()
-    return spent.refreshed("access-1", now=0.0, expires_at=None, refresh_token="refresh-1")
+    return spent.refreshed("planted-access-1", now=0.0, expires_at=None, refresh_token="planted-refresh-1")
 
 try:
     ours = Leaving(KEY, store, exchange)
@@ -561,7 +565,7 @@ def test_a_refresh_is_finished_before_python_ends(tmp_path: Path) -> None:
     assert done.stdout == "gave up\n"
     kept = FileStore(tmp_path / "files").load(KEY)
     assert kept is not None
-    assert kept.refresh_token == "refresh-1"
+    assert kept.refresh_token == "planted-refresh-1"
 
 
 FORKER = """
@@ -580,7 +584,7 @@ def exchange(spent):
         reached.set()
         gate.wait()
     print("sent by", "the parent" if os.getpid() == parent else "the child", flush=True)
-    return spent.refreshed("access-1", now=0.0, expires_at=None, refresh_token="refresh-1")
+    return spent.refreshed("planted-access-1", now=0.0, expires_at=None, refresh_token="planted-refresh-1")
 
 ours = Refresher(KEY, store, exchange)
 waiting = threading.Thread(target=lambda: ours.credentials(Deadline(60)))
@@ -605,4 +609,4 @@ def test_a_forked_child_waits_for_its_parents_refresh(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert done.stdout.splitlines() == ["sent by the parent", "the child has access-1"]
+    assert done.stdout.splitlines() == ["sent by the parent", "the child has planted-access-1"]

@@ -396,10 +396,10 @@ def test_threads_share_it(sse_server: Sse) -> None:
 
 
 def test_over_tls_with_a_token(sse_server: Sse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOKEN", "t0ken")
+    monkeypatch.setenv("TOKEN", "planted-t0ken")
     server = sse_server(tls=True)
     target = syncline.HttpServer(server.url, bearer_env="TOKEN", verify=str(CERTIFICATE))
     with syncline.connect(target) as client:
         assert over_sse(client)
         assert client.call_tool("echo", {"text": "x"}).text == "x"
-    assert {request.header("Authorization") for request in server.requests} == {"Bearer t0ken"}
+    assert {request.header("Authorization") for request in server.requests} == {"Bearer planted-t0ken"}

@@ -26,7 +26,7 @@ class Speaker:
 
     def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:
         self.proofs += 1
-        return {"Authorization": self.credentials[0], "DPoP": f"proof-{self.proofs}"}
+        return {"Authorization": self.credentials[0], "DPoP": f"planted-proof-{self.proofs}"}
 
     def refused(
         self,
@@ -66,16 +66,16 @@ def proofs(server: ScriptedServer) -> list[str | None]:
 def test_a_message_that_is_sent_again_on_a_fresh_connection_has_a_proof_of_its_own(scripted_server: Serve) -> None:
     """DP-7: the first one may have arrived."""
     server = scripted_server(fine, lambda exchange: exchange.close(), fine)
-    with reach(server.url, authorization=Speaker("t")) as peer:
+    with reach(server.url, authorization=Speaker("planted")) as peer:
         peer.send(1)
         assert peer.send(2, repeatable=True)["id"] == 2
     assert [request.id for request in server.requests] == [1, 2, 2]
-    assert proofs(server) == ["proof-1", "proof-2", "proof-3"]
+    assert proofs(server) == ["planted-proof-1", "planted-proof-2", "planted-proof-3"]
 
 
 def test_every_answer_is_heard_whatever_it_says(scripted_server: Serve) -> None:
     server = scripted_server(refuse, fine)
-    speaker = Speaker("t1", "t2")
+    speaker = Speaker("planted-1", "planted-2")
     with reach(server.url, authorization=speaker) as peer:
         peer.send(1)
     assert speaker.heard == [(server.url, "n1"), (server.url, "n2")]
@@ -85,13 +85,15 @@ def test_every_answer_is_heard_whatever_it_says(scripted_server: Serve) -> None:
 def test_refusals_of_the_same_credentials_are_one(scripted_server: Serve) -> None:
     """A refusal for want of a nonce says nothing about the token."""
     server = scripted_server(refuse, refuse, refuse, fine)
-    speaker = Speaker("t1", "t1", "t2", "t3")
+    speaker = Speaker("planted-1", "planted-1", "planted-2", "planted-3")
     with reach(server.url, authorization=speaker) as peer:
         assert peer.send(1)["id"] == 1
     assert speaker.counts == [0, 0, 1]
 
 
-@pytest.mark.parametrize(("credentials", "requests"), [([f"t{turn}" for turn in range(20)], 5), (["t"] * 20, 9)])
+@pytest.mark.parametrize(
+    ("credentials", "requests"), [([f"planted-{turn}" for turn in range(20)], 5), (["planted"] * 20, 9)]
+)
 def test_a_server_that_refuses_everything_is_not_asked_for_ever(
     scripted_server: Serve, credentials: list[str], requests: int
 ) -> None:

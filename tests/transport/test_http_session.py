@@ -41,7 +41,7 @@ class Token(AuthBase):
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         self.count += 1
-        request.headers["Authorization"] = f"Bearer token-{self.count}"
+        request.headers["Authorization"] = f"Bearer planted-{self.count}"
         return request
 
 
@@ -134,7 +134,7 @@ def test_credentials_are_asked_for_each_request(scripted_server: Serve) -> None:
     with reach(server.url, headers={"Authorization": "Basic own"}, auth=Token()) as peer:
         peer.send(1)
         peer.send(2)
-    assert [request.header("Authorization") for request in server.requests] == ["Bearer token-1", "Bearer token-2"]
+    assert [request.header("Authorization") for request in server.requests] == ["Bearer planted-1", "Bearer planted-2"]
     assert server.connections == 1
 
 
@@ -149,7 +149,7 @@ def test_credentials_that_need_a_second_request(scripted_server: Serve) -> None:
             exchange.respond(401, "who?", "text/plain", [("WWW-Authenticate", challenge)])
 
     server = scripted_server(script)
-    with reach(server.url, auth=HTTPDigestAuth("user", "password")) as peer:
+    with reach(server.url, auth=HTTPDigestAuth("user", "planted")) as peer:
         assert peer.send()["result"] == {}
     assert len(server.requests) == 2
 
@@ -157,11 +157,11 @@ def test_credentials_that_need_a_second_request(scripted_server: Serve) -> None:
 def test_credentials_in_the_url(scripted_server: Serve) -> None:
     """They are sent as basic authentication and shown nowhere."""
     server = scripted_server(lambda exchange: exchange.respond(403, "no"))
-    with reach(server.url.replace("//", "//user:password@")) as peer, pytest.raises(HttpStatusError) as caught:
+    with reach(server.url.replace("//", "//user:planted@")) as peer, pytest.raises(HttpStatusError) as caught:
         peer.send()
-    assert server.requests[0].header("Authorization") == "Basic dXNlcjpwYXNzd29yZA=="
+    assert server.requests[0].header("Authorization") == "Basic dXNlcjpwbGFudGVk"
     assert caught.value.url == server.url
-    assert "password" not in repr(vars(caught.value))
+    assert "planted" not in repr(vars(caught.value))
 
 
 @pytest.mark.parametrize("how", ["header", "auth", "session", "nothing"])
@@ -172,9 +172,9 @@ def test_netrc_is_never_read(scripted_server: Serve, monkeypatch: pytest.MonkeyP
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
     choices: dict[str, dict[str, Any]] = {
-        "header": {"headers": {"Authorization": "Bearer own"}},
+        "header": {"headers": {"Authorization": "Bearer planted-own"}},
         "auth": {"auth": Token()},
-        "session": {"headers": {"Authorization": "Bearer own"}, "session": requests.Session()},
+        "session": {"headers": {"Authorization": "Bearer planted-own"}, "session": requests.Session()},
         "nothing": {},
     }
     options = choices[how]
@@ -182,7 +182,7 @@ def test_netrc_is_never_read(scripted_server: Serve, monkeypatch: pytest.MonkeyP
     with reach(server.url, trust_env=True, **options) as peer:
         peer.send()
     sent = server.requests[0].header("Authorization")
-    assert sent == {"auth": "Bearer token-1", "nothing": None}.get(how, "Bearer own")
+    assert sent == {"auth": "Bearer planted-1", "nothing": None}.get(how, "Bearer planted-own")
 
 
 @pytest.mark.parametrize("auth", [None, Token()], ids=["direct", "whole"])
@@ -280,12 +280,12 @@ def tunnels(exchange: Exchange) -> None:
 def test_a_forwarding_proxy(scripted_server: Serve) -> None:
     """B078: plain HTTP goes to the proxy with the whole address, and with its credentials."""
     proxy = scripted_server(by_json)
-    with reach("http://mcp.invalid/mcp?a=1", proxies={"http": proxy.origin.replace("//", "//me:pass@")}) as peer:
+    with reach("http://mcp.invalid/mcp?a=1", proxies={"http": proxy.origin.replace("//", "//me:planted@")}) as peer:
         peer.send(1)
         peer.send(2)
     (first, _) = proxy.requests
     assert (first.method, first.path, first.header("Host")) == ("POST", "http://mcp.invalid/mcp?a=1", "mcp.invalid")
-    assert first.header("Proxy-Authorization") == "Basic bWU6cGFzcw=="
+    assert first.header("Proxy-Authorization") == "Basic bWU6cGxhbnRlZA=="
     assert proxy.connections == 1
 
 
@@ -386,7 +386,7 @@ def test_a_session_with_settings_of_its_own(scripted_server: Serve) -> None:
     """Headers, authentication, parameters, cookies and hooks are used, and the session is not closed with the client."""
     session = requests.Session()
     session.headers["X-Own"] = "own"
-    session.auth = ("user", "password")
+    session.auth = ("user", "planted")
     session.params = {"key": "value"}
     session.cookies.set("c", "d")
     session.hooks["response"].append(lambda response, **_: seen.append(response.status_code))
@@ -398,7 +398,7 @@ def test_a_session_with_settings_of_its_own(scripted_server: Serve) -> None:
     (first, _) = server.requests
     assert first.path == "/mcp?key=value"
     assert first.header("X-Own") == "own"
-    assert first.header("Authorization") == "Basic dXNlcjpwYXNzd29yZA=="
+    assert first.header("Authorization") == "Basic dXNlcjpwbGFudGVk"
     assert first.header("Cookie") == "c=d"
     assert first.header("Content-Type") == "application/json"
     assert seen == [200, 200]

@@ -208,7 +208,11 @@ def test_an_endpoint_elsewhere_is_refused(scripted_server: Serve, reference: str
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("secrets", [{"headers": {"Authorization": "Bearer t"}}, {"auth": ("user", "word")}])
+@pytest.mark.parametrize(
+    "secrets",
+    [{"headers": {"Authorization": "Bearer planted"}}, {"auth": ("user", "planted")}],
+    ids=["header", "basic"],
+)
 def test_credentials_go_with_both(scripted_server: Serve, secrets: dict[str, Any]) -> None:
     if "auth" in secrets:
         from requests.auth import HTTPBasicAuth

@@ -65,15 +65,15 @@ def test_what_must_be_text_is_text() -> None:
         HttpServer("https://weather.example/mcp", headers={"X-Tenant": 1234})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("url", ["ftp://user:hunter2@x.example?key=hunter2", "http://user:hunter2@/mcp?key=hunter2"])
+@pytest.mark.parametrize("url", ["ftp://user:planted@x.example?key=planted", "http://user:planted@/mcp?key=planted"])
 def test_a_bad_url_does_not_show_its_secrets(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         HttpServer(url)
-    assert "hunter2" not in str(caught.value)
+    assert "planted" not in str(caught.value)
 
 
 def test_names_and_reprs_show_no_secrets() -> None:
-    secret = "hunter2"
+    secret = "planted"
     http = HttpServer(
         f"https://me:{secret}@x.example:8443/mcp?key={secret}",
         headers={"X-Key": secret},

@@ -31,7 +31,7 @@ def test_the_trace_is_json_lines() -> None:
 )
 def test_what_sounds_secret_is_masked(key: str) -> None:
     """Also deep inside, also in lists."""
-    assert redact({"a": [{key: "hunter2"}]}) == {"a": [{key: "[redacted]"}]}
+    assert redact({"a": [{key: "planted"}]}) == {"a": [{key: "[redacted]"}]}
 
 
 @pytest.mark.parametrize("value", [{"progressToken": "7"}, {"maxTokens": 5}, {"token": None}, {"name": "token"}])

@@ -11,8 +11,8 @@ OTHER_KEY = CredentialKey("https://id.example/acme", "https://notes.example/othe
 def some(turn: object = 1, key: CredentialKey = KEY, **members: object) -> Credentials:
     """Credentials after so many refreshes."""
     chosen: dict[str, object] = {
-        "access_token": f"access-{turn}",
-        "refresh_token": f"refresh-{turn}",
+        "access_token": f"planted-access-{turn}",
+        "refresh_token": f"planted-refresh-{turn}",
         "expires_at": 1000.0,
         "principal": "login-1",
         **members,

@@ -194,7 +194,7 @@ def test_a_save_that_fails_loses_nothing(
         patch.setattr("os.fdopen" if step == "write" else f"os.{step}", Full if step == "write" else full)
         with pytest.raises(CredentialStoreError, match="cannot be written: No space left") as caught:
             store.save(some(2))
-    assert "refresh-2" not in str(caught.value)
+    assert "planted-refresh-2" not in str(caught.value)
     assert store.load(KEY) == some(1)
     assert [path.name for path in home.iterdir() if path.name.startswith(".")] == []
     assert store.save(some(2))
@@ -255,7 +255,7 @@ def test_a_writer_that_is_killed_leaves_old_or_new(home: Path, store: FileStore)
             last = int((writer.stdout.read().split() or [str(last)])[-1])
         found = store.load(KEY)
         assert found is not None
-        assert found.refresh_token in (f"refresh-{last}", f"refresh-{last + 1}")
+        assert found.refresh_token in (f"planted-refresh-{last}", f"planted-refresh-{last + 1}")
     assert store.save(some(1)), "the lock has ended with its process"
     assert [path.name for path in home.iterdir() if path.name.startswith(".")] == []
 

@@ -27,7 +27,7 @@ HEAD = (f"syncline:{KEY.digest}", "syncline")
 
 def long(turn: int) -> Credentials:
     """Credentials that need four pieces and a manifest."""
-    return some(turn, access_token=f"access-{turn}" + "x" * 4000)
+    return some(turn, access_token=f"planted-access-{turn}" + "x" * 4000)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_listing_does_not_touch_the_keyring(store: KeyringStore, fake_keyring:
     (folder / "damaged.json").chmod(0o600)
     assert set(store.keys()) == {KEY, DamagedKey("", "", name="damaged")}
     assert dict(fake_keyring.calls) == before
-    assert all("access-1" not in path.read_text() for path in folder.iterdir())
+    assert all("planted-access-1" not in path.read_text() for path in folder.iterdir())
 
 
 def test_notes_that_are_lost_lose_no_login(store: KeyringStore, folder: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_keyring_that_fails_is_an_error_that_names_it(
 
 
 def test_a_keyring_that_returns_anything_else_is_an_error(store: KeyringStore, fake_keyring: FakeKeyring) -> None:
-    fake_keyring.entries[HEAD] = b"access-1"  # type: ignore[assignment]
+    fake_keyring.entries[HEAD] = b"planted-access-1"  # type: ignore[assignment]
     with pytest.raises(CredentialStoreError, match="no text"):
         store.load(KEY)
 
@@ -251,7 +251,7 @@ def test_an_error_that_repeats_the_secret_is_not_passed_on(store: KeyringStore, 
     fake_keyring.limit = 100
     with pytest.raises(CredentialStoreError, match="cannot be written: OSError") as caught:
         store.save(some(1))
-    assert "refresh-1" not in "".join(traceback.format_exception(caught.value))
+    assert "planted-refresh-1" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_what_is_too_long_for_any_keyring_is_an_error(store: KeyringStore) -> None:

@@ -88,7 +88,7 @@ def test_without_a_keyring_a_file_is_used_and_said_to_be(
     assert files.load(KEY) == some(1)
     assert "there is no keyring here" in caplog.text
     assert f"plain text in {files.name}" in caplog.text
-    assert "refresh-1" not in caplog.text
+    assert "planted-refresh-1" not in caplog.text
     assert again(auto).load(KEY) == some(1)
     caplog.clear()
     assert auto.save(some(2), instead_of=some(1))

@@ -182,4 +182,4 @@ def test_saving_and_deleting_need_no_refresh_to_end(store: CredentialStore) -> N
 def test_every_store_has_a_name_and_keeps_secrets_to_itself(store: CredentialStore) -> None:
     store.save(some(1))
     assert store.name
-    assert "access-1" not in f"{store!r} {store.name} {store.keys()}"
+    assert "planted-access-1" not in f"{store!r} {store.name} {store.keys()}"

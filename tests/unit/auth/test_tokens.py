@@ -16,9 +16,9 @@ SAMPLE = Credentials(
     issuer="https://id.example/acme",
     resource="https://notes.example/mcp",
     client_id="client-1",
-    access_token="access-secret",
-    client_secret="client-secret",
-    refresh_token="refresh-secret",
+    access_token="planted-access-secret",
+    client_secret="planted-client-secret",
+    refresh_token="planted-refresh-secret",
     scopes=("notes:read",),
     requested=("notes:read", "notes:write"),
     expires_at=1000.0,
@@ -26,7 +26,7 @@ SAMPLE = Credentials(
     principal="login-1",
     extra={"later": "later-secret"},
 )
-SECRETS = ("access-secret", "client-secret", "refresh-secret", "later-secret")
+SECRETS = ("planted-access-secret", "planted-client-secret", "planted-refresh-secret", "later-secret")
 
 texts = st.text(st.characters(codec=None, categories=None), max_size=30)
 times = st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(0, 2**53)
@@ -78,10 +78,10 @@ def test_no_secret_is_shown(secret: str) -> None:
     ("text", "reason"),
     [
         ("", "not JSON"),
-        ("access-secret", "not JSON"),
+        ("planted-access-secret", "not JSON"),
         ("[" * 100_000, "not JSON"),
         (b"\xff\xfe", "not JSON"),
-        ('["access-secret"]', "not a JSON object"),
+        ('["planted-access-secret"]', "not a JSON object"),
         ("{}", "no version"),
         ('{"version": true}', "no version"),
         ('{"version": 0}', "no version"),
@@ -96,7 +96,7 @@ def test_damage_names_the_store_and_the_way_out(text: str | bytes, reason: str) 
     assert caught.value.store == "the drawer"
     assert "the drawer" in str(caught.value)
     assert "syncline auth login" in str(caught.value)
-    assert "access-secret" not in str(caught.value)
+    assert "planted-access-secret" not in str(caught.value)
     assert caught.value.__cause__ is None
 
 
@@ -105,8 +105,8 @@ def test_damage_names_the_store_and_the_way_out(text: str | bytes, reason: str) 
     [
         ("access_token", 7, "'access_token' is not a text"),
         ("issuer", None, "'issuer' is not a text"),
-        ("refresh_token", ["access-secret"], "'refresh_token' is not a text or null"),
-        ("scopes", "access-secret", "'scopes' is not a list of texts"),
+        ("refresh_token", ["planted-access-secret"], "'refresh_token' is not a text or null"),
+        ("scopes", "planted-access-secret", "'scopes' is not a list of texts"),
         ("scopes", [1], "'scopes' is not a list of texts"),
         ("expires_at", "1000", "'expires_at' is not a time"),
         ("expires_at", True, "'expires_at' is not a time"),
@@ -121,7 +121,7 @@ def test_a_member_of_another_kind_is_damage(member: str, value: object, reason: 
     with pytest.raises(CredentialStoreError, match=reason) as caught:
         Credentials.from_json(text, "the drawer")
 
-    assert "access-secret" not in str(caught.value)
+    assert "planted-access-secret" not in str(caught.value)
 
 
 def test_a_later_form_asks_for_an_update() -> None:

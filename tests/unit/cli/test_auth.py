@@ -514,9 +514,9 @@ class TestOtherCommands:
     ) -> None:
         run("auth", "login", server.url, *FILE)
         before = len(server.sent())
-        monkeypatch.setenv("NOTES_TOKEN", "of-the-ci")
+        monkeypatch.setenv("NOTES_TOKEN", "planted-of-the-ci")
         assert run("tools", server.url, "--bearer-env", "NOTES_TOKEN").status == 3
-        assert set(server.sent()[before:]) == {"of-the-ci"}
+        assert set(server.sent()[before:]) == {"planted-of-the-ci"}
 
     def test_tokens_go_to_no_other_server(
         self,

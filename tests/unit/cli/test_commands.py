@@ -25,7 +25,7 @@ from tools.fakeserver.scripted import Exchange, ScriptedServer
 
 from .conftest import Run
 
-SECRET = "correct-horse-battery"
+SECRET = "planted-horse-battery"
 
 
 @pytest.fixture

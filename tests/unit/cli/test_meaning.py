@@ -23,7 +23,7 @@ from tools.fakeserver.mcp_http import McpHttpServer
 from .conftest import Run
 
 DEMO = {"command": sys.executable, "args": ["-m", "syncline.demo"]}
-SECRET = "correct-horse-battery"
+SECRET = "planted-horse-battery"
 
 
 def write(file: Path, **servers: object) -> Path:

@@ -143,7 +143,7 @@ def test_an_authorization_server_that_does_not_believe_it(guard: Guarded, idp: G
     ("changes", "reason"),
     [
         ({"idp_token_endpoint": "http://idp.test/token?planted"}, "http://idp.test/token cannot be used"),
-        ({"idp_token_endpoint": "javascript:planted"}, "cannot be used"),
+        ({"idp_token_endpoint": "javascript:alert(1)"}, "cannot be used"),
         ({"subject_token": ""}, "subject_token is empty"),
         ({"idp_client_id": ""}, "client_id is empty"),
         ({"idp_secret_or_private_key": ""}, "secret or private key of 'sso' is empty"),

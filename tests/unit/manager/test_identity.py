@@ -51,7 +51,7 @@ def test_what_makes_another_program(change: dict[str, Any]) -> None:
         {"headers": {"X": "2"}},
         {"env_headers": {}},
         {"bearer_env": None},
-        {"auth": HTTPBasicAuth("a", "b")},
+        {"auth": HTTPBasicAuth("a", "planted-b")},
         {"verify": False},
         {"cert": "client.pem"},
         {"proxies": {}},
@@ -95,8 +95,8 @@ def test_what_is_declared_and_who_we_are_count() -> None:
     """3.31, 3.44: the name, the capability, what authenticates; equal objects are equal."""
     assert identity(HTTP, name="other") != identity(HTTP)
     assert identity(HTTP, asks=True) != identity(HTTP)
-    assert identity(HTTP, auth=HTTPBasicAuth("a", "b")) != identity(HTTP)
-    assert identity(HTTP, auth=HTTPBasicAuth("a", "b")) == identity(HTTP, auth=HTTPBasicAuth("a", "b"))
+    assert identity(HTTP, auth=HTTPBasicAuth("a", "planted-b")) != identity(HTTP)
+    assert identity(HTTP, auth=HTTPBasicAuth("a", "planted-b")) == identity(HTTP, auth=HTTPBasicAuth("a", "planted-b"))
 
 
 def test_how_it_is_written_down_does_not_count() -> None:
@@ -117,8 +117,8 @@ def test_what_is_not_remembered() -> None:
     """3.66: nobody can tell whose catalogue it would be."""
     assert identity(STDIO).cache_key() is not None
     assert identity(HTTP).cache_key() is not None
-    assert identity(HTTP, auth=HTTPBasicAuth("a", "b")).cache_key() is None
-    assert identity(replace(HTTP, auth=HTTPBasicAuth("a", "b"))).cache_key() is None
+    assert identity(HTTP, auth=HTTPBasicAuth("a", "planted-b")).cache_key() is None
+    assert identity(replace(HTTP, auth=HTTPBasicAuth("a", "planted-b"))).cache_key() is None
     with requests.Session() as session:
         assert identity(replace(HTTP, session=session)).cache_key() is None
     assert identity(lambda: None).cache_key() is None  # type: ignore[arg-type,return-value]
@@ -136,7 +136,7 @@ def test_no_secret_is_in_a_key() -> None:
     [
         (HttpServer("https://a.example"), False),
         (HttpServer("https://a.example", bearer_env="UNSET"), True),
-        (HttpServer("https://a.example", auth=HTTPBasicAuth("a", "b")), True),
+        (HttpServer("https://a.example", auth=HTTPBasicAuth("a", "planted-b")), True),
         (HttpServer("https://a.example", headers={"authorization": "Bearer x"}), True),
         (HttpServer("https://a.example", headers={"Authorization": "  "}), False),
         (HttpServer("https://a.example", headers={"Authorization": "Bearer\nx"}), False),
