@@ -102,7 +102,7 @@ def test_a_token_that_lasts_seconds_is_used_more_than_once(store: MemoryStore, e
     endpoint.lifetime = 20.0
     shared = refresher(store, endpoint)
     for _ in range(3):
-        assert shared.credentials(Deadline(60)).access_token == "access-1"
+        assert shared.credentials(Deadline(60)).access_token == "planted-access-1"
     assert endpoint.sent == ["planted-refresh-0"]
 
 
