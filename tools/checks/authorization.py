@@ -1,20 +1,18 @@
 """Hold tests/AUTHORIZATION.md against the tests: `python -m tools.checks.authorization [--write] [FOLDER]`.
 
 Every requirement below has a row, and every row has tests that name it in their docstring, or says in its note what it waits for
-or why there is no test. The tests of a row and the table of counts are what this finds; `--write` puts them there.
+or why there is no test; see `rows`. The tests of a row are what this finds, and `--write` puts them there, too.
 """
 
 from __future__ import annotations
 
-import argparse
-import ast
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .field_reports import COUNTS, LATER
+from .rows import LATER, check, named
 
 #: Section → how many requirements it has.
 SECTIONS = {
@@ -52,16 +50,15 @@ def requirements(text: str) -> list[Requirement]:
     return [Requirement(row["id"], *(cell.strip() for cell in row.groups()[1:])) for row in rows if row]
 
 
-def named(tests: Path) -> dict[str, list[str]]:
-    """Requirement → the tests whose docstring names it."""
+def showing(tests: Path) -> dict[str, list[str]]:
+    """Requirement → the tests that name it."""
     found: dict[str, list[str]] = {}
     for path in sorted(tests.rglob("test_*.py")):
         place = path.relative_to(tests).as_posix()
         if any(part in place for part in PLACES):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                    for ident in dict.fromkeys(NAME.findall(ast.get_docstring(node) or "")):
-                        found.setdefault(ident, []).append(f"`{place}::{node.name}`")
+            for test, idents in named(path, NAME).items():
+                for ident in idents:
+                    found.setdefault(ident, []).append(f"`{place}::{test}`")
     return found
 
 
@@ -94,36 +91,22 @@ def counts(found: list[Requirement], shown: dict[str, list[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def filled(text: str, shown: dict[str, list[str]]) -> str:
+def filled(text: str, tests: Path) -> str:
     """The file with the tests of each row."""
-    lines = []
+    shown, lines = showing(tests), []
     for line in text.splitlines():
         row = ROW.fullmatch(line)
-        tests = "<br>".join(shown.get(row["id"], [])) if row else ""
-        lines.append(f"{line[: row.start('shown')]}{tests} |" if row else line)
+        lines.append(f"{line[: row.start('shown')]}{'<br>'.join(shown.get(row['id'], []))} |" if row else line)
     return "\n".join(lines) + "\n"
 
 
+def examine(text: str, tests: Path) -> tuple[str, list[str]]:
+    found, shown = requirements(text), showing(tests)
+    return counts(found, shown), list(problems(found, shown))
+
+
 def main(*arguments: str) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("tests"))
-    parser.add_argument("--write", action="store_true", help="put the tests and the table of counts into the file")
-    options = parser.parse_args(arguments)
-    file: Path = options.folder / "AUTHORIZATION.md"
-    shown = named(options.folder)
-    text = file.read_text(encoding="utf-8")
-    if options.write:
-        text = filled(text, shown)
-    found = requirements(text)
-    table = counts(found, shown)
-    print(table, end="")
-    wrong = list(problems(found, shown))
-    if options.write:
-        file.write_text(COUNTS.sub(lambda _: table, text), encoding="utf-8")
-    elif COUNTS.findall(text) != [table]:
-        wrong.append(f"the counts in {file.name} are not these; --write puts them there")
-    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
-    return 1 if wrong else 0
+    return check(__doc__, "AUTHORIZATION.md", examine, *arguments, fill=filled)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,18 @@
 """Hold tests/behaviours/BEHAVIOURS.md against the tests: `python -m tools.checks.behaviours [--write] [FOLDER]`.
 
 Every statement of the sections below has a row, and every row names tests that name the statement, says in a line why it is
-not kept, or names the later part that it waits for. The table of counts in the file is what this prints; `--write` puts it
-there.
+not kept, or names the later part that it waits for; see `rows`.
 """
 
 from __future__ import annotations
 
-import argparse
-import ast
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .field_reports import COUNTS, LATER
+from .rows import LATER, check, named, repeated, untrue
 
 #: Section → its statements: the number before the dot, and those after it. Other sections may be in the file.
 STATEMENTS = {
@@ -78,19 +75,9 @@ def required(numbers: str, section: str) -> Iterator[str]:
             yield f"{section[0]}.{number:0{len(first)}}"
 
 
-def named(source: str) -> dict[str, set[str]]:
-    """Test → the statements that its docstring names."""
-    return {
-        node.name: set(NAME.findall(ast.get_docstring(node) or ""))
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    }
-
-
 def problems(found: list[Behaviour], tests: Path) -> list[str]:
     """What is wrong, one sentence each."""
-    idents = [behaviour.ident for behaviour in found]
-    wrong = [f"{ident} is listed twice" for ident in sorted({ident for ident in idents if idents.count(ident) > 1})]
+    wrong = repeated(behaviour.ident for behaviour in found)
     sections = {behaviour.ident: behaviour.section for behaviour in found}
     for section, numbers in STATEMENTS.items():
         wrong += [
@@ -98,22 +85,14 @@ def problems(found: list[Behaviour], tests: Path) -> list[str]:
             for ident in required(numbers, section)
             if sections.get(ident) != section
         ]
-    files: dict[str, dict[str, set[str]]] = {}
     for behaviour in found:
         if not behaviour.promise:
             wrong.append(f"{behaviour.ident} does not say what it is about")
         if bool(behaviour.tests) == behaviour.not_kept and not behaviour.later:
             wrong.append(f"{behaviour.ident} has a test, or says why it is not kept, or names a later part")
-        for test in behaviour.tests:
-            file, _, name = test.partition("::")
-            if file not in files:
-                path = tests / file
-                files[file] = named(path.read_text(encoding="utf-8")) if path.is_file() else {}
-            if name not in files[file]:
-                wrong.append(f"{behaviour.ident}: there is no {test}")
-            elif behaviour.ident not in files[file][name]:
-                wrong.append(f"{behaviour.ident}: {test} does not name it")
-    listed = {(behaviour.ident, test) for behaviour in found for test in behaviour.tests}
+    listed = [(behaviour.ident, test) for behaviour in found for test in behaviour.tests]
+    files = {file: named(tests / file, NAME) for file in dict.fromkeys(test.partition("::")[0] for _, test in listed)}
+    wrong += untrue(listed, files)
     for file, functions in files.items():
         wrong += [
             f"{ident}: {file}::{name} names it and is not listed"
@@ -139,23 +118,13 @@ def counts(found: list[Behaviour]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(*arguments: str) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("tests"))
-    parser.add_argument("--write", action="store_true", help="put the table of counts into the file")
-    options = parser.parse_args(arguments)
-    file: Path = options.folder / "behaviours" / "BEHAVIOURS.md"
-    text = file.read_text(encoding="utf-8")
+def examine(text: str, tests: Path) -> tuple[str, list[str]]:
     found = list(behaviours(text))
-    table = counts(found)
-    print(table, end="")
-    wrong = problems(found, options.folder)
-    if options.write:
-        file.write_text(COUNTS.sub(lambda _: table, text), encoding="utf-8")
-    elif COUNTS.findall(text) != [table]:
-        wrong.append(f"the counts in {file.name} are not these; --write puts them there")
-    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
-    return 1 if wrong else 0
+    return counts(found), problems(found, tests)
+
+
+def main(*arguments: str) -> int:
+    return check(__doc__, "behaviours/BEHAVIOURS.md", examine, *arguments)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
 """Hold tests/FIELD_REPORTS.md against the tests: `python -m tools.checks.field_reports [--write] [FOLDER]`.
 
 Every report of the classes below has a row, and every row names tests that name the report, or the later part that it waits
-for. The table of counts in the file is what this prints; `--write` puts it there.
+for; see `rows`.
 """
 
 from __future__ import annotations
 
-import argparse
-import ast
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from .rows import LATER, check, named, repeated, untrue
 
 #: Class → the reports that must be in the file, B and three digits each. Other classes may be.
 REPORTS = {
@@ -35,9 +35,8 @@ REPORTS = {
 }
 HEADING = re.compile(r"### .+ \((?P<kind>[A-Z]+)\)")
 ROW = re.compile(r"\| (?P<id>B\d{3}) \| (?P<cells>.+) \|")
-LATER = re.compile(r"later: \w[^()]* \([^()]+\)")
 TEST = re.compile(r"`([^`]+)`")
-COUNTS = re.compile(r"(?<=<!-- counts -->\n).*(?=<!-- end of counts -->)", re.DOTALL)
+NAME = re.compile(r"\bB\d{3}\b")
 
 
 @dataclass(frozen=True)
@@ -61,43 +60,22 @@ def reports(text: str) -> Iterator[Report]:
             yield Report(kind, row["id"], tuple(TEST.findall(shown)), bool(LATER.search(shown)), tuple(told))
 
 
-def named(source: str) -> dict[str, set[str]]:
-    """Test → the reports that its docstring or its parameters name."""
-    lines = source.splitlines()
-    found: dict[str, set[str]] = {}
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            text = "\n".join([*lines[first - 1 : node.lineno - 1], ast.get_docstring(node) or ""])
-            found[node.name] = set(re.findall(r"\bB\d{3}\b", text))
-    return found
-
-
 def problems(found: list[Report], tests: Path) -> list[str]:
     """What is wrong, one sentence each."""
-    idents = [report.ident for report in found]
-    wrong = [f"{ident} is listed twice" for ident in sorted({ident for ident in idents if idents.count(ident) > 1})]
+    wrong = repeated(report.ident for report in found)
     kinds = {report.ident: report.kind for report in found}
     for kind, numbers in REPORTS.items():
         wrong += [
             f"B{number} is not listed under {kind}" for number in numbers.split() if kinds.get(f"B{number}") != kind
         ]
-    files: dict[str, dict[str, set[str]]] = {}
     for report in found:
         if not report.tests and not report.later:
             wrong.append(f"{report.ident} has neither a test nor a later part")
         if len(report.told) != 3 or not all(map(str.strip, report.told)):
             wrong.append(f"{report.ident} does not tell where it comes from, what went wrong and what is right")
-        for test in report.tests:
-            file, _, name = test.partition("::")
-            if file not in files:
-                path = tests / file
-                files[file] = named(path.read_text(encoding="utf-8")) if path.is_file() else {}
-            if name not in files[file]:
-                wrong.append(f"{report.ident}: there is no {test}")
-            elif report.ident not in files[file][name]:
-                wrong.append(f"{report.ident}: {test} does not name it")
-    return wrong
+    listed = [(report.ident, test) for report in found for test in report.tests]
+    files = {test.partition("::")[0] for _, test in listed}
+    return [*wrong, *untrue(listed, {file: named(tests / file, NAME, decorators=True) for file in files})]
 
 
 def counts(found: list[Report]) -> str:
@@ -113,23 +91,13 @@ def counts(found: list[Report]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(*arguments: str) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("tests"))
-    parser.add_argument("--write", action="store_true", help="put the table of counts into the file")
-    options = parser.parse_args(arguments)
-    file: Path = options.folder / "FIELD_REPORTS.md"
-    text = file.read_text(encoding="utf-8")
+def examine(text: str, tests: Path) -> tuple[str, list[str]]:
     found = list(reports(text))
-    table = counts(found)
-    print(table, end="")
-    wrong = problems(found, options.folder)
-    if options.write:
-        file.write_text(COUNTS.sub(lambda _: table, text), encoding="utf-8")
-    elif COUNTS.findall(text) != [table]:
-        wrong.append(f"the counts in {file.name} are not these; --write puts them there")
-    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
-    return 1 if wrong else 0
+    return counts(found), problems(found, tests)
+
+
+def main(*arguments: str) -> int:
+    return check(__doc__, "FIELD_REPORTS.md", examine, *arguments)
 
 
 if __name__ == "__main__":
