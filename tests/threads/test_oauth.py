@@ -215,6 +215,7 @@ def test_a_logout_leaves_nothing(protected: Protected, someone: Someone) -> None
 
 
 def test_a_token_that_was_refused_is_refreshed(protected: Protected, someone: Someone) -> None:
+    """W-6, B148: nobody is asked."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
@@ -297,7 +298,7 @@ def test_a_logout_after_the_end_of_a_login_revokes_nothing(protected: Protected,
 
 
 def test_a_server_that_refuses_everything(protected: Protected, someone: Someone) -> None:
-    """One refresh and one login for each call, and no more."""
+    """W-6: one refresh and one login for each call, and no more."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:
@@ -547,7 +548,7 @@ def test_a_login_page_that_leads_nowhere(
 
 
 def test_a_client_that_is_not_known_any_more(protected: Protected, someone: Someone) -> None:
-    """B150: it registers itself again."""
+    """C-9, B150: it registers itself again."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     with syncline.connect(server.url, auth=oauth(visit=someone)) as client:

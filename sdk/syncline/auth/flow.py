@@ -2,13 +2,12 @@
 
 ::
 
-    challenge → who gives tokens → what is kept ─┬─ insufficient_scope ── more scopes ─┐
-                                                 ├─ a refresh token ── refresh ── done  ├─ client → person → code → token
-                                                 └─ neither, or refused ────────────────┘
-                                                    without a person: token
+    challenge → who gives tokens → what is kept → scopes ─┬─ with a person: client → person → code → token
+                                                          └─ without: token
 
-How often each of these may happen in one call of a user is a ``Budget``. Nothing that belongs to one authorization server is
-shown to another one: the client, the refresh token and the code go to the issuer that they are kept with.
+A refresh is no part of it: it comes before, and is ``renew``. How often each of these may happen in one call of a user is a
+``Budget``. Nothing that belongs to one authorization server is shown to another one: the client, the refresh token and the code go
+to the issuer that they are kept with.
 """
 
 from __future__ import annotations
@@ -44,10 +43,9 @@ class Authorized:
         issuer: The authorization server.
         resource: The identifier of the server, None for 2025-03-26.
         client: Who we are at the authorization server; None for a workload, which is nobody there.
-        token: The token. It has the refresh token that can be used next, also where that is the one from before.
+        token: The token.
         requested: All scopes that were asked for.
         granted: The scopes that the token has.
-        renewed: It was refreshed: we are who we were before.
         budget: What is left of it.
     """
 
@@ -57,7 +55,6 @@ class Authorized:
     token: TokenAnswer
     requested: tuple[str, ...]
     granted: tuple[str, ...]
-    renewed: bool
     budget: Budget
 
 
@@ -176,10 +173,6 @@ class _Flow:
     interactive: bool
 
     def for_person(self, grant: Browser | Device) -> Steps[Authorized]:
-        if not self.stepping_up:  # a refresh gives no more scopes than there were
-            refreshed = yield from self.refresh()
-            if refreshed is not None:
-                return refreshed
         wanted = self.wanted(offline=self.settings.offline)
         if not self.interactive:
             raise self.required(wanted)
@@ -201,26 +194,6 @@ class _Flow:
         raise token_endpoint.denied(server, answer, CHECK_CLIENT)
 
     # --------------------------------------------------------------------------------------------------- the ways to a token
-
-    def refresh(self) -> Steps[Authorized | None]:
-        """With the refresh token that is kept; None where there is none, or it is not good any more."""
-        refresh_token, budget = self.kept.refresh_token, self.budget.spend("refreshes")
-        if refresh_token is None or budget is None:
-            return None
-        server, resource, client = self.found.server, self.found.resource, self.client()
-        if client is None:
-            return None
-        self.budget = budget
-        answer = yield from token_endpoint.refresh(self.settings, server, client, refresh_token, resource)
-        if isinstance(answer, TokenAnswer):
-            token = replace(answer, refresh_token=answer.refresh_token or refresh_token)
-            return self.authorized(client, token, self.kept.requested, renewed=True)
-        if answer.error == "invalid_client":
-            yield from self.forget(client, answer)
-            self.kept = replace(self.kept, client=None)
-        else:
-            yield from tell(Forget(server.issuer, refresh_token=refresh_token))
-        return None
 
     def with_browser(self, wanted: tuple[str, ...]) -> Steps[Authorized]:
         server, resource = self.found.server, self.found.resource
@@ -378,10 +351,6 @@ class _Flow:
             scopes=wanted,
         )
 
-    def authorized(
-        self, client: OAuthClient | None, token: TokenAnswer, requested: tuple[str, ...], *, renewed: bool = False
-    ) -> Authorized:
-        before = self.kept.granted if renewed else requested
-        granted = before if token.scopes is None else token.scopes
-        found = self.found
-        return Authorized(found.server.issuer, found.resource, client, token, requested, granted, renewed, self.budget)
+    def authorized(self, client: OAuthClient | None, token: TokenAnswer, requested: tuple[str, ...]) -> Authorized:
+        granted = requested if token.scopes is None else token.scopes
+        return Authorized(self.found.server.issuer, self.found.resource, client, token, requested, granted, self.budget)

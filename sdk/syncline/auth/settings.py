@@ -126,18 +126,16 @@ class Budget:
     """What one request of a user to the server may still cost. A flow returns what it left.
 
     Attributes:
-        refreshes: Refreshes of the token.
         registrations: Registrations of the client; a step-up brings one along.
         logins: Logins of a person.
         step_ups: Requests for more scopes, each of which takes another login.
     """
 
-    refreshes: int = 1
     registrations: int = 1
     logins: int = 1
     step_ups: int = 1
 
-    def spend(self, what: Literal["refreshes", "registrations", "logins", "step_ups"]) -> Budget | None:
+    def spend(self, what: Literal["registrations", "logins", "step_ups"]) -> Budget | None:
         """What is left after one of these; None where there is none left."""
         left: int = getattr(self, what)
         return replace(self, **{what: left - 1}) if left > 0 else None

@@ -12,7 +12,7 @@ step          what is to be done                                                
 ``ShowCode``  show a person a code and where to type it                               None
 ``Wait``      let time pass                                                           None
 ``Recall``    look up what is kept                                                    ``Kept``
-``Forget``    no longer keep what was refused, if it still is what is kept            None
+``Forget``    no longer keep a registration that was refused                          None
 ============  ======================================================================  =======================
 """
 
@@ -140,30 +140,26 @@ class Kept:
 
     Attributes:
         client: What was registered there; one whose secret has ended is none.
-        refresh_token: The refresh token.
         requested: All scopes that were asked for so far.
         granted: The scopes of the access token.
     """
 
     client: OAuthClient | None = None
-    refresh_token: str | None = field(default=None, repr=False)
     requested: tuple[str, ...] = ()
     granted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Forget:
-    """No longer keep a registration or a refresh token that was refused; if another one is kept by now, that one stays.
+    """No longer keep a registration that was refused, with all that was given to it; one that is kept in its place by now stays.
 
     Attributes:
         issuer: The authorization server.
-        client_id: The registration, with all that was given to it.
-        refresh_token: The refresh token.
+        client_id: The registration.
     """
 
     issuer: str
-    client_id: str | None = None
-    refresh_token: str | None = field(default=None, repr=False)
+    client_id: str
 
 
 Step: TypeAlias = Fetch | Listen | AskPerson | ShowCode | Wait | Recall | Forget

@@ -137,7 +137,7 @@ class ServerLogin:
             return False
         token = sent.get("Authorization", "").partition(" ")[2] or None
         rejected = token if status == 401 and not before else None  # one refresh for each message
-        budget = (before and self._tokens.left(token)) or Budget(refreshes=0)
+        budget = (before and self._tokens.left(token)) or Budget()
         try:
             self._another(token, challenge, budget, deadline, rejected, asking=asking)
             return True
@@ -148,7 +148,7 @@ class ServerLogin:
     def log_in(self, deadline: Deadline, challenges: Sequence[str] = ()) -> Credentials:
         """Log in, whatever there is, with what the server said if it did. Blocks while a person does; raises ``AuthError``."""
         challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
-        return self._log_in(challenge, Budget(refreshes=0), deadline)
+        return self._log_in(challenge, Budget(), deadline)
 
     def is_behind(self, sent: Mapping[str, str], challenges: Sequence[str]) -> bool:
         """Whether a request was refused for a nonce that we know by now (RFC 9449, 9)."""
@@ -194,7 +194,7 @@ class ServerLogin:
         if isinstance(self._wishes.grant, (Browser, Device)) or not self._tokens.issuers():
             return None
         try:
-            return self._another(None, None, Budget(refreshes=0), deadline)
+            return self._another(None, None, Budget(), deadline)
         except DiscoveryFailed:  # the server will say more
             return None
 

@@ -170,7 +170,7 @@ class Tokens:
                 source="registered",
                 secret_expires_at=ended,
             )
-        return Kept(client, None, credentials.requested, credentials.scopes)
+        return Kept(client, credentials.requested, credentials.scopes)
 
     def prepare(self, step: Recall, deadline: Deadline) -> Kept:
         """The same for a login that people are asked for: raises ``CredentialStoreError`` where it could not be kept."""
@@ -178,10 +178,10 @@ class Tokens:
             return self.recall(step)
 
     def forget(self, step: Forget) -> None:
-        """What was refused is kept no longer, if it still is what is kept."""
+        """A registration that was refused is kept no longer, if it still is what is kept."""
         for key in self._keys():
             credentials = self._store.load(key) if key.issuer == step.issuer else None
-            if credentials is not None and step.client_id in (None, credentials.client_id):
+            if credentials is not None and credentials.client_id == step.client_id:
                 self._store.delete(key, only=credentials)
 
     # Inside

@@ -18,7 +18,7 @@ from syncline.auth.flow import Authorized, authorize, renew
 from syncline.auth.settings import Browser, Budget, Device
 from syncline.auth.steps import AskPerson, Fetch, Fetched, Forget, Kept, Listen, Recall, ShowCode, Wait
 from syncline.auth.token_requests import DEVICE, TokenAnswer, TokenRefusal
-from syncline.errors import AuthDenied, AuthError, AuthRequired, ConfigError, DiscoveryFailed, RefreshFailed
+from syncline.errors import AuthDenied, AuthError, AuthRequired, ConfigError, DiscoveryFailed
 from tests.fixtures.oauth import ISSUER, MCP, REDIRECT, Authority, World, page, refusals, settings
 
 ASKED = 'Bearer resource_metadata="https://notes.test/.well-known/oauth-protected-resource/v2/mcp", scope="notes:list"'
@@ -51,10 +51,9 @@ def run(world: World, header: str | None = ASKED, *, known: tuple[str, ...] = ()
 
 def keep(world: World, authority: Authority, **changes: Any) -> None:
     """A login from before is kept."""
-    refresh_token = changes.pop("refresh_token", "planted-old")
     authority.clients[REGISTERED.client_id] = {}
     authority.refresh_tokens.add("planted-old")
-    kept = Kept(REGISTERED, refresh_token, ("notes:list",), ("notes:list",))
+    kept = Kept(REGISTERED, ("notes:list",), ("notes:list",))
     world.kept[ISSUER, MCP] = replace(kept, **changes)
 
 
@@ -88,7 +87,6 @@ def test_a_first_login(world: World) -> None:
         token=result.token,
         requested=("notes:list",),
         granted=("notes:list",),
-        renewed=False,
         budget=Budget(registrations=0, logins=0),
     )
     assert (result.token.access_token, result.token.refresh_token) == ("planted-access-4", "planted-refresh-3")
@@ -274,56 +272,30 @@ def test_a_code_is_redeemed_once(world: World, error: str) -> None:
 def test_a_registration_that_is_not_known_any_more(world: World) -> None:
     """C-9: found out after the login; it is given up, so that the next login begins with a new one."""
     authority = Authority(world)
-    keep(world, authority, refresh_token=None)
+    keep(world, authority)
     authority.clients.clear()
     with pytest.raises(AuthDenied, match="invalid_client"):
         run(world)
     assert world.of(Forget) == [Forget(ISSUER, client_id=REGISTERED.client_id)]
 
 
-# ------------------------------------------------------------------------------------------------------------------ refreshes
+# -------------------------------------------------------------------------------------------------------------- what is kept
 
 
-def test_a_refresh_comes_first(world: World) -> None:
-    """W-6, F-3, F-4, R-1, 4.146, B148: nobody is asked; what the answer leaves out stays."""
-    authority = Authority(world)
-    keep(world, authority)
-    result = run(world, interactive=False)
-    form = {"grant_type": "refresh_token", "refresh_token": "planted-old", "resource": MCP, "client_id": "id.test-0"}
-    assert authority.requests == [form]
-    assert (result.renewed, result.client, result.budget) == (True, REGISTERED, Budget(refreshes=0))
-    assert (result.requested, result.granted) == (("notes:list",), ("notes:list",))
-    assert result.token.refresh_token == "planted-refresh-1"
-    assert world.of(Listen) == []
-
-
-def test_a_refresh_token_that_is_not_replaced_stays(world: World) -> None:
-    """F-3."""
-    authority = Authority(world)
-    keep(world, authority, granted=("notes:read",))
-    authority.scripted.append(page({"access_token": "planted-new", "token_type": "bearer"}))
-    result = run(world)
-    assert (result.token.refresh_token, result.granted) == ("planted-old", ("notes:read",))
-
-
-def test_a_refresh_token_that_is_refused_is_given_up(world: World) -> None:
-    """F-5, B147: and a person logs in, as the client that is registered, for all that was asked for before."""
+def test_a_login_asks_for_all_that_was_asked_for_before(world: World) -> None:
+    """As the client that is registered."""
     authority = Authority(world)
     keep(world, authority, requested=("notes:read",))
-    authority.refresh_tokens.clear()
     result = run(world)
-    assert world.of(Forget) == [Forget(ISSUER, refresh_token="planted-old")]
-    assert [form["grant_type"] for form in authority.requests] == ["refresh_token", "authorization_code"]
     assert authority.registrations == []
-    assert (result.renewed, result.requested) == (False, ("notes:read", "notes:list"))
-    assert result.budget == Budget(refreshes=0, logins=0)
+    assert (result.client, result.requested) == (REGISTERED, ("notes:read", "notes:list"))
+    assert result.budget == Budget(logins=0)
 
 
 def test_where_nobody_can_be_asked_it_says_so(world: World) -> None:
     """X-6, 4.149: with where to log in and for what."""
     authority = Authority(world)
     keep(world, authority)
-    authority.refresh_tokens.clear()
     with pytest.raises(AuthRequired, match=r"syncline auth login https://notes\.test/v2/mcp") as caught:
         run(world, interactive=False)
     assert (caught.value.login_url, caught.value.scopes) == (f"{ISSUER}/authorize", ["notes:list"])
@@ -340,51 +312,19 @@ def test_no_unsafe_place_is_named_to_log_in_at(world: World) -> None:
         assert caught.value.login_url is None
 
 
-def test_a_refresh_that_may_work_later(world: World) -> None:
-    """F-5, 4.149: nobody has to log in, and the refresh token is kept."""
-    authority = Authority(world)
-    keep(world, authority)
-    authority.scripted.append(Fetched(503, b""))
-    with pytest.raises(RefreshFailed):
-        run(world)
-    assert world.of(Forget) == []
-    assert world.asked == []
-
-
-def test_a_client_that_is_not_known_any_more_registers_again(world: World) -> None:
-    """C-9: once, and a person logs in."""
-    authority = Authority(world)
-    keep(world, authority)
-    authority.clients.clear()
-    result = run(world)
-    assert world.of(Forget) == [Forget(ISSUER, client_id=REGISTERED.client_id)]
-    assert len(authority.registrations) == 1
-    assert authority.visits[0]["client_id"] == "id.test-1"
-    assert result.budget == Budget(0, 0, 0, 1)
-
-
 def test_a_configured_client_that_is_not_known_is_an_error(world: World) -> None:
     """C-9: a registration in its place is not what the user wants."""
     authority = Authority(world)
-    keep(world, authority)
     with pytest.raises(AuthDenied, match="check the client_id"):
         run(world, client=OAuthClient("mine"))
     assert world.of(Forget) == []
-    assert world.asked == []
-
-
-def test_a_refresh_token_is_of_no_use_without_its_client(world: World) -> None:
-    """B-4: it is not shown as anybody else."""
-    authority = Authority(world)
-    keep(world, authority, client=None)
-    run(world)
-    assert [form["grant_type"] for form in authority.requests] == ["authorization_code"]
+    assert authority.registrations == []
 
 
 def test_another_port_takes_another_registration(world: World) -> None:
     """A-6, trap 9: the registered one is preferred."""
     authority = Authority(world)
-    keep(world, authority, refresh_token=None)
+    keep(world, authority)
     run(world)
     assert world.of(Listen) == [Listen((REDIRECT,))]
     assert authority.registrations == []
@@ -453,14 +393,13 @@ def test_another_authorization_server_is_shown_nothing_of_the_first(world: World
     assert first.visits == first.requests == []
     seen = json.dumps([second.visits, second.requests, second.registrations])
     assert REGISTERED.client_id not in seen
-    assert "planted-old" not in seen
 
 
 def test_a_registration_of_another_authorization_server_is_not_used(world: World) -> None:
     """B-4, G-3: even if the driver hands it over."""
     second = Authority(world, OTHER)
     world.resource(authorization_servers=[OTHER])
-    world.kept[OTHER, MCP] = Kept(REGISTERED, "planted-old")
+    world.kept[OTHER, MCP] = Kept(REGISTERED)
     run(world)
     assert second.visits[0]["client_id"] == "new.test-1"
     assert [form["grant_type"] for form in second.requests] == ["authorization_code"]
@@ -561,17 +500,11 @@ def test_a_server_that_is_never_content(world: World) -> None:
 
 
 def test_a_new_token_that_is_refused_ends_it(world: World) -> None:
-    """W-6, W-9: refreshed, logged in, and no more."""
+    """W-6, W-9."""
     authority = Authority(world)
-    keep(world, authority)
-    budget = Budget()
-    for _ in range(2):
-        result = run(world, budget=budget)
-        world.keep(result)
-        budget = result.budget
     with pytest.raises(AuthDenied, match="does not take the token"):
-        run(world, budget=budget)
-    assert [form["grant_type"] for form in authority.requests] == ["refresh_token", "authorization_code"]
+        run(world, budget=run(world).budget)
+    assert len(authority.visits) == 1
 
 
 def test_a_call_registers_once(world: World) -> None:
@@ -609,7 +542,7 @@ def test_a_device(world: World, codes: Authority) -> None:
 
 
 def test_a_device_with_a_client(world: World, codes: Authority) -> None:
-    keep(world, codes, refresh_token=None)
+    keep(world, codes)
     assert run(world, grant=Device()).client == REGISTERED
     assert codes.registrations == []
 

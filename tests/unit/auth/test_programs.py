@@ -42,7 +42,7 @@ def test_client_credentials_with_a_secret(world: World) -> None:
     result = run(world, grant=ClientCredentials(), client=CLIENT)
     form = {"grant_type": "client_credentials", "resource": MCP, "scope": "a", "client_id": "app"}
     assert authority.requests == [{**form, "Authorization": "Basic YXBwOnBsYW50ZWQ="}]
-    assert (result.issuer, result.resource, result.client, result.renewed) == (ISSUER, MCP, CLIENT, False)
+    assert (result.issuer, result.resource, result.client) == (ISSUER, MCP, CLIENT)
     assert (result.requested, result.granted, result.token.expires_in) == (("a",), ("a",), 3600)
     assert authority.registrations == []
     assert not world.asked

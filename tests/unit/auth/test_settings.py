@@ -25,7 +25,7 @@ def test_tokens_go_to_safe_places_only(url: str) -> None:
 
 def test_a_budget_is_spent_once() -> None:
     budget = Budget()
-    for what in ("refreshes", "registrations", "logins", "step_ups"):
+    for what in ("registrations", "logins", "step_ups"):
         left = budget.spend(what)
         assert left is not None
         assert getattr(left, what) == 0

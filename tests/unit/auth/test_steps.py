@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from syncline.auth.steps import LIMIT, Fetch, Fetched, Forget, Kept, Wait, ask, tell
+from syncline.auth.clients import OAuthClient
+from syncline.auth.steps import LIMIT, Fetch, Fetched, Kept, Wait, ask, tell
 
 
 def test_an_answer_of_the_wrong_kind_is_a_mistake_of_the_driver() -> None:
@@ -32,8 +33,7 @@ def test_nothing_secret_is_shown() -> None:
     steps = [
         Fetch("POST", "https://id.test/token?planted", {"Authorization": "Basic planted"}, b"planted"),
         Fetched(200, b"planted", {"set-cookie": "planted"}),
-        Kept(refresh_token="planted"),
-        Forget("https://id.test", refresh_token="planted"),
+        Kept(OAuthClient("mine", secret="planted")),
     ]
     assert "planted" not in repr(steps)
     assert repr(steps[0]) == "Fetch(POST https://id.test/token)"

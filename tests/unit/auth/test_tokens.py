@@ -161,7 +161,7 @@ def test_expiry_is_looked_at_ahead(expires_at: float | None, due: bool) -> None:
 
 
 def test_an_answer_without_refresh_token_or_scopes_leaves_them() -> None:
-    """4.146."""
+    """F-3, 4.146."""
     after = SAMPLE.refreshed("new", now=2000.0, expires_at=5600.0)
 
     assert after == replace(SAMPLE, access_token="new", expires_at=5600.0, obtained_at=2000.0)
