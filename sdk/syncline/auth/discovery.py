@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from syncline.errors import ConfigError, DiscoveryFailed
+from syncline.protocol.revisions import REVISIONS
 
 from . import metadata, urls
 from .challenge import Challenge
@@ -19,6 +20,9 @@ T = TypeVar("T")
 
 #: Statuses after which a document may be there later: nobody is taken to have none, and nothing else is tried instead.
 PASSING = frozenset({408, 425, 429, 500, 501, *range(503, 600)})
+#: The revision goes along, the newest one, as none has been agreed on yet; 2025-03-26, which alone wants that, is told its own.
+HEADERS = {"Accept": "application/json", "MCP-Protocol-Version": next(reversed(REVISIONS))}
+LEGACY_HEADERS = {**HEADERS, "MCP-Protocol-Version": "2025-03-26"}
 
 
 @dataclass(frozen=True)
@@ -41,15 +45,17 @@ class _Search:
     """A search through several places: what was seen there, and whether all of them said that there is nothing (4xx)."""
 
     settings: Settings
-    seen: list[str]
+    seen: list[str] = field(default_factory=list)
     absent: bool = True
 
-    def look(self, places: tuple[str, ...], read: Callable[[bytes], T]) -> Steps[T | None]:
+    def look(
+        self, places: tuple[str, ...], read: Callable[[bytes], T], headers: Mapping[str, str] = HEADERS
+    ) -> Steps[T | None]:
         """The first document that can be used, None if there is none."""
         for place in places:
             reason, gone = self.settings.reach.refusal(place), False
             if reason is None:
-                fetched = yield from ask(Fetch("GET", place, _headers(self.settings)), Fetched)
+                fetched = yield from ask(Fetch("GET", place, headers), Fetched)
                 if fetched.status in PASSING:
                     raise DiscoveryFailed(f"{urls.shown(place)}: HTTP {fetched.status}; try again later", passing=True)
                 reason, gone = f"HTTP {fetched.status}", 400 <= fetched.status < 500
@@ -79,8 +85,11 @@ def discover(settings: Settings, challenge: Challenge | None, known: Collection[
         DiscoveryFailed: Nobody is found, or nobody who may be trusted.
     """
     named = challenge.resource_metadata if challenge else None
-    search = _Search(settings, [])
-    found = yield from search.look(metadata.resource_urls(settings.server_url, named), _resource_reader(settings))
+    search = _Search(settings)
+    found = yield from search.look(
+        metadata.resource_urls(settings.server_url, named),
+        lambda body: metadata.read_resource(body, settings.server_url),
+    )
     if found is not None:
         if found.dpop_required and settings.prover is None:
             raise ConfigError("the server takes only tokens that are bound to a key: log in with DPoP")
@@ -89,7 +98,7 @@ def discover(settings: Settings, challenge: Challenge | None, known: Collection[
     if settings.issuer is not None:
         server = yield from find_server(settings, settings.issuer)
         return Found(server, metadata.canonical(settings.server_url))
-    if not settings.legacy or not search.absent or named is not None:
+    if not search.absent or named is not None:
         raise search.failed(
             "the server does not say who gives tokens for it",
             "name the issuer of its authorization server, or ask those who run the server",
@@ -108,7 +117,7 @@ def find_server(settings: Settings, issuer: str) -> Steps[ServerMetadata]:
     refusal = metadata.issuer_refusal(issuer, settings.reach)
     if refusal is not None:
         raise DiscoveryFailed(f"the issuer {urls.shown(issuer)} may not be used: {refusal}")
-    search = _Search(settings, [])
+    search = _Search(settings)
     found = yield from search.look(metadata.server_urls(issuer), lambda body: metadata.read_server(body, issuer))
     if found is None:
         raise search.failed(f"{urls.shown(issuer)} publishes no metadata", "ask those who run the authorization server")
@@ -124,17 +133,15 @@ def find_server(settings: Settings, issuer: str) -> Steps[ServerMetadata]:
 def find_legacy_server(settings: Settings) -> Steps[ServerMetadata]:
     """The same for a server of 2025-03-26, which is its own authorization server; made up if it publishes nothing."""
     root = urls.root(settings.server_url)
-    search = _Search(settings, [])
+    search = _Search(settings)
     found = yield from search.look(
-        metadata.legacy_server_urls(settings.server_url), lambda body: metadata.read_server(body, root, legacy=True)
+        metadata.legacy_server_urls(settings.server_url),
+        lambda body: metadata.read_server(body, root, legacy=True),
+        LEGACY_HEADERS,
     )
     if found is None and not search.absent:
         raise search.failed(f"{urls.shown(root)} publishes no metadata", "ask those who run the server")
     return found or metadata.legacy_server(settings.server_url)
-
-
-def _resource_reader(settings: Settings) -> Callable[[bytes], ResourceMetadata]:
-    return lambda body: metadata.read_resource(body, settings.server_url, strict=settings.strict_resource)
 
 
 def _issuer(settings: Settings, found: ResourceMetadata, known: Collection[str]) -> str:
@@ -149,8 +156,3 @@ def _issuer(settings: Settings, found: ResourceMetadata, known: Collection[str])
         return settings.issuer
     bound = settings.client.issuer if settings.client else None
     return metadata.choose(found.authorization_servers, {*known, bound or ""}, settings.reach)
-
-
-def _headers(settings: Settings) -> Mapping[str, str]:
-    version = settings.protocol_version
-    return {"Accept": "application/json", **({"MCP-Protocol-Version": version} if version else {})}

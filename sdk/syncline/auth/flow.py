@@ -173,7 +173,7 @@ class _Flow:
     interactive: bool
 
     def for_person(self, grant: Browser | Device) -> Steps[Authorized]:
-        wanted = self.wanted(offline=self.settings.offline)
+        wanted = self.wanted(offline=True)
         if not self.interactive:
             raise self.required(wanted)
         self.spend()

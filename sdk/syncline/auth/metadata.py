@@ -139,13 +139,12 @@ def covers(resource: str, server_url: str) -> bool:
     return same and within and part.query in ("", whole.query)
 
 
-def read_resource(body: bytes, server_url: str, *, strict: bool = False) -> ResourceMetadata:
-    """Protected resource metadata of a server.
+def read_resource(body: bytes, server_url: str) -> ResourceMetadata:
+    """Protected resource metadata of a server, which may name one that covers it.
 
     Args:
         body: The document.
         server_url: The URL of the server, without fragment.
-        strict: Whether it must name exactly that URL (RFC 9728, 3.3), and not one that covers it.
 
     Raises:
         Unusable: It is no such document; there may be one elsewhere.
@@ -155,7 +154,7 @@ def read_resource(body: bytes, server_url: str, *, strict: bool = False) -> Reso
     resource, issuers = text(document, "resource"), texts(document, "authorization_servers")
     if resource is None:
         raise Unusable("it names no resource")
-    if not (resource == server_url if strict else covers(resource, server_url)):
+    if not covers(resource, server_url):
         raise DiscoveryFailed(
             f"the metadata of the resource names {urls.shown(resource)}, which is not {urls.shown(server_url)}: tokens for "
             "it would be asked for in another name; check the URL of the server, or ask those who run it"

@@ -91,10 +91,6 @@ class Settings:
         client_document: The URL of a client ID metadata document.
         client_name: What people are shown when the program registers itself.
         issuer: The only authorization server that is used, also where the server names none.
-        offline: Whether refresh tokens are wanted.
-        strict_resource: Whether the metadata of the resource must name exactly ``server_url``.
-        legacy: Whether the server may be one of 2025-03-26, which is its own authorization server and publishes less.
-        protocol_version: The revision that is spoken; None where that is not known yet.
         prover: Binds tokens to a key (DPoP); None for bearer tokens.
 
     Raises:
@@ -109,10 +105,6 @@ class Settings:
     client_document: str | None = None
     client_name: str = "syncline"
     issuer: str | None = None
-    offline: bool = True
-    strict_resource: bool = False
-    legacy: bool = True
-    protocol_version: str | None = None
     prover: Prover | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -33,7 +33,6 @@ from syncline.errors import (
     RefreshFailed,
     RequestTimeout,
 )
-from syncline.protocol.revisions import REVISIONS
 from syncline.transport.http_exchange import Exchanges
 
 from .dpop import USE_NONCE, Possession
@@ -50,8 +49,6 @@ if TYPE_CHECKING:
 
 #: Seconds for a refresh, which no call's deadline ends.
 REFRESH = 60.0
-#: The revision that goes with requests for metadata, where none has been agreed on yet.
-NEWEST = next(reversed(REVISIONS))
 
 
 @dataclass(frozen=True)
@@ -330,7 +327,6 @@ class ServerLogin:
             client_document=wishes.client_document,
             client_name=wishes.client_name,
             issuer=wishes.issuer,
-            protocol_version=NEWEST,
         )
 
     def _fetcher(self, settings: Settings) -> Fetcher:

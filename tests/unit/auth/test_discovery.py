@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from syncline.auth import challenge
@@ -85,19 +83,17 @@ def test_a_server_that_is_not_well_is_not_one_without_metadata(world: World, sta
 
 
 def test_what_is_sent_along(world: World) -> None:
-    """M-7, Z-11, B160: the revision where it is known, small limits, nothing else."""
+    """M-7, Z-11, B160: the newest revision, servers of 2025-03-26 their own, small limits, nothing else."""
     world.resource()
     Authority(world)
-    find(world, protocol_version="2025-11-25")
-    for fetch in world.of(Fetch):
-        assert fetch.headers == {"Accept": "application/json", "MCP-Protocol-Version": "2025-11-25"}
-        assert fetch.timeout <= 10
-        assert fetch.limit <= 1 << 20
-    again = World()
-    again.resource()
-    Authority(again)
-    find(again)
-    assert again.of(Fetch)[0].headers == {"Accept": "application/json"}
+    find(world)
+    legacy = World()
+    find(legacy)
+    *others, last = world.of(Fetch) + legacy.of(Fetch)
+    newest = {"Accept": "application/json", "MCP-Protocol-Version": "2026-07-28"}
+    assert all(fetch.headers == newest for fetch in others)
+    assert last.headers == {"Accept": "application/json", "MCP-Protocol-Version": "2025-03-26"}
+    assert all(fetch.timeout <= 10 and fetch.limit <= 1 << 20 for fetch in [*others, last])
 
 
 # ----------------------------------------------------------------------------------------------------------------- the choice
@@ -157,15 +153,6 @@ def test_another_resource_ends_the_search(world: World) -> None:
     with pytest.raises(DiscoveryFailed, match="which is not"):
         find(world)
     assert world.fetched == [f"GET {PRM}"]
-
-
-def test_the_resource_must_be_exact_where_that_is_wanted(world: World) -> None:
-    """P-7."""
-    world.resource(resource="https://notes.test/v2")
-    Authority(world)
-    assert find(world).resource == "https://notes.test/v2"
-    with pytest.raises(DiscoveryFailed):
-        find(world, strict_resource=True)
 
 
 # ------------------------------------------------------------------------------------------------------------------- security
@@ -251,19 +238,18 @@ def test_a_server_of_2025_03_26_must_say_clearly_that_there_is_nothing(world: Wo
 
 
 @pytest.mark.parametrize(
-    ("header", "answer", "changes"),
+    ("header", "answer"),
     [
-        (f'Bearer resource_metadata="{CUSTOM}"', Fetched(404, b""), {}),
-        (None, Fetched(502, b""), {}),
-        (None, Fetched(200, b"<html>"), {}),
-        (None, Fetched(301, b""), {}),
-        (None, Fetched(404, b""), {"legacy": False}),
+        (f'Bearer resource_metadata="{CUSTOM}"', Fetched(404, b"")),
+        (None, Fetched(502, b"")),
+        (None, Fetched(200, b"<html>")),
+        (None, Fetched(301, b"")),
     ],
 )
-def test_nobody_makes_us_fall_back(world: World, header: str | None, answer: Fetched, changes: dict[str, Any]) -> None:
-    """H-3, P-8, trap 20: only after a clear absence, where the server has not shown that it knows better, and if allowed."""
+def test_nobody_makes_us_fall_back(world: World, header: str | None, answer: Fetched) -> None:
+    """H-3, P-8, trap 20: only after a clear absence, where the server has not shown that it knows better."""
     world.pages[f"GET {PRM}"] = answer
     with pytest.raises(DiscoveryFailed, match="does not say who gives tokens") as caught:
-        find(world, header, **changes)
+        find(world, header)
     assert f"GET {LEGACY}" not in world.fetched
     assert PRM in str(caught.value)

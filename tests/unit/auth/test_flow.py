@@ -123,11 +123,6 @@ def test_scopes(
     world.resource(scopes_supported=supported)
     run(world, header, scopes=configured)
     assert authority.visits[0].get("scope") == scope
-    again = World()
-    again.resource(scopes_supported=supported)
-    other = Authority(again, scopes_supported=["offline_access"])
-    run(again, header, scopes=configured, offline=False)
-    assert "offline_access" not in other.visits[0].get("scope", "")
 
 
 def test_what_is_granted_may_be_less(world: World) -> None:

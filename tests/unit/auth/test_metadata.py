@@ -160,13 +160,6 @@ def test_the_resource_must_be_the_server(resource: str, server: str, covered: bo
         assert not caught.value.passing
 
 
-def test_the_resource_may_have_to_be_exactly_the_server() -> None:
-    """P-7: the strict rule of RFC 9728, 3.3."""
-    assert metadata.read_resource(body(RESOURCE), MCP, strict=True).resource == MCP
-    with pytest.raises(DiscoveryFailed):
-        metadata.read_resource(body({**RESOURCE, "resource": "https://notes.test/v2"}), MCP, strict=True)
-
-
 @settings(deadline=None)
 @given(SEGMENTS, SEGMENTS)
 def test_a_resource_covers_whole_segments(base: list[str], path: list[str]) -> None:
