@@ -239,53 +239,13 @@ def test_a_logout_wins_over_a_refresh(store: MemoryStore, endpoint: Endpoint) ->
     waiting = threading.Thread(target=lambda: outcomes.extend(together(3, lambda: ours.credentials(Deadline(60)))))
     waiting.start()
     assert endpoint.reached.wait(60)
-    assert ours.logout()
+    assert store.delete(KEY)
     endpoint.gate.set()
     waiting.join()
     assert [type(outcome) for outcome in outcomes] == [AuthRequired] * 3
     assert store.load(KEY) is None
     with pytest.raises(AuthRequired, match="nobody is logged in; log in: syncline auth login https://notes"):
         ours.credentials(Deadline(60))
-    assert not ours.logout()
-
-
-def test_a_logout_elsewhere_wins_as_well(store: MemoryStore, endpoint: Endpoint) -> None:
-    endpoint.gate.clear()
-    ours = refresher(store, endpoint)
-    with pytest.raises(RequestTimeout):
-        ours.credentials(Deadline(0.02))
-    assert endpoint.reached.wait(60)
-    assert store.delete(KEY)
-    endpoint.gate.set()
-    with pytest.raises(AuthRequired):
-        ours.credentials(Deadline(60))
-    assert store.load(KEY) is None
-
-
-def test_a_logout_leaves_nothing_with_those_who_read_meanwhile(
-    store: MemoryStore, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.save(VALID)
-    ours, delete = refresher(store, endpoint), store.delete
-
-    def watched(key: CredentialKey, *, only: Credentials | None = None) -> bool:
-        assert ours.credentials(Deadline(60)) == VALID
-        return delete(key, only=only)
-
-    monkeypatch.setattr(store, "delete", watched)
-    assert ours.logout()
-    with pytest.raises(AuthRequired, match="nobody is logged in"):
-        ours.credentials(Deadline(60))
-
-
-def test_a_logout_that_fails_says_so(store: MemoryStore, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    def locked(*_: object, **__: object) -> bool:
-        raise CredentialStoreError("the keyring is locked", store="the keyring")
-
-    monkeypatch.setattr(store, "delete", locked)
-    with pytest.raises(CredentialStoreError, match="locked"):
-        refresher(store, endpoint).logout()
-    assert store.load(KEY) == EXPIRED
 
 
 def test_a_login_wins_over_a_refresh(store: MemoryStore, endpoint: Endpoint) -> None:
@@ -440,7 +400,7 @@ def test_what_could_not_be_saved_is_not_a_forked_childs(
     assert endpoint.sent == ["planted-refresh-0"]
 
 
-@pytest.mark.parametrize("change", ["logout", "login", "our logout", "our login"])
+@pytest.mark.parametrize("change", ["logout", "login", "our login"])
 def test_what_could_not_be_saved_does_not_undo_what_came_later(
     store: MemoryStore, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
@@ -452,9 +412,8 @@ def test_what_could_not_be_saved_does_not_undo_what_came_later(
         patch.setattr(store, "save", full)
         with pytest.raises(CredentialStoreError):
             ours.credentials(Deadline(60))
-    if change.endswith("logout"):
-        leave = ours.logout if change.startswith("our") else lambda: store.delete(KEY)
-        leave()
+    if change == "logout":
+        assert store.delete(KEY)
         with pytest.raises(AuthRequired):
             ours.credentials(Deadline(60))
         assert store.load(KEY) is None

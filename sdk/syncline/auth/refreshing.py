@@ -182,18 +182,12 @@ class Refresher:
         Raises ``CredentialStoreError`` if they cannot be kept.
         """
         self.store.save(credentials)
-        self._become(credentials)
-
-    def logout(self) -> bool:
-        """Forget the credentials, here and in the store; whether there were any. Waits for no refresh: that one has lost.
-
-        Raises ``CredentialStoreError`` if the store cannot delete them.
-        """
-        held = self._held is not None
-        try:
-            return self.store.delete(self.key) or held
-        finally:
-            self._become(None)  # afterwards, so that what somebody reads meanwhile does not stay
+        with self._changed.lock:
+            self._generation += 1
+            self._held = credentials
+            unsaved, self._unsaved = self._unsaved, None
+        if unsaved is not None:
+            unsaved.attempt.close()
 
     def close(self, timeout: float | None = None) -> None:
         """Wait for a refresh that is under way, so that what it brings is saved. It can be used afterwards."""
@@ -203,14 +197,6 @@ class Refresher:
         """We are in a forked child: the refresh that is under way is the parent's, and so is what it could not save."""
         self._crew = Crew(self._crew.name, 1)
         self._flight = self._unsaved = None
-
-    def _become(self, credentials: Credentials | None) -> None:
-        with self._changed.lock:
-            self._generation += 1
-            self._held = credentials
-            unsaved, self._unsaved = self._unsaved, None
-        if unsaved is not None:
-            unsaved.attempt.close()
 
     def _start(self, rejected: str | None) -> _Flight:
         """Start a renewal. Requires the lock, which it needs to end."""
@@ -234,9 +220,8 @@ class Refresher:
             error = self._failed(f"{type(failure).__name__}")
             error.__cause__ = failure
         with self._changed.lock:
-            if flight.generation != self._generation:  # a login or a logout came in between
-                result = self._held
-                error = None if result is not None else self._login_needed("it was logged out meanwhile")
+            if flight.generation != self._generation:  # a login came in between
+                result, error = self._held, None
             elif result is not None:
                 self._held = result
             flight.result, flight.error = result, error
@@ -268,7 +253,7 @@ class Refresher:
         raise self._failed("they are changed by somebody else all the time")
 
     def _keep(self, flight: _Flight, rotation: Rotation | None, attempt: Attempt) -> bool:
-        """Keep what could not be stored for the next call; not if a login or a logout came in between."""
+        """Keep what could not be stored for the next call; not if a login came in between."""
         with self._changed.lock:
             if rotation is None or flight.generation != self._generation:
                 return False

@@ -130,15 +130,6 @@ class Tokens:
         brought = self._brought
         return brought[0] if brought is not None and brought[1].access_token == token else None
 
-    def forget_all(self) -> bool:
-        """Log out: keep nothing any more; whether there was anything."""
-        with self._lock:
-            refresher, self._refresher, self._looked, self._brought = self._refresher, None, False, None
-        gone = False if refresher is None else refresher.logout()
-        for key in self._keys():
-            gone = self._store.delete(key) or gone
-        return gone
-
     def stored(self) -> list[Credentials]:
         """What is in the store for the server, the best first."""
         found = (self._store.load(key) for key in self._keys())
