@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from syncline.errors import ConfigError, DiscoveryFailed
-from syncline.protocol.revisions import REVISIONS
 
 from . import metadata, urls
 from .challenge import Challenge
@@ -20,9 +19,8 @@ T = TypeVar("T")
 
 #: Statuses after which a document may be there later: nobody is taken to have none, and nothing else is tried instead.
 PASSING = frozenset({408, 425, 429, 500, 501, *range(503, 600)})
-#: The revision goes along, the newest one, as none has been agreed on yet; 2025-03-26, which alone wants that, is told its own.
-HEADERS = {"Accept": "application/json", "MCP-Protocol-Version": next(reversed(REVISIONS))}
-LEGACY_HEADERS = {**HEADERS, "MCP-Protocol-Version": "2025-03-26"}
+#: The revision that goes with requests to a server of 2025-03-26, which alone wants that.
+LEGACY = "2025-03-26"
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,10 @@ class _Search:
     seen: list[str] = field(default_factory=list)
     absent: bool = True
 
-    def look(
-        self, places: tuple[str, ...], read: Callable[[bytes], T], headers: Mapping[str, str] = HEADERS
-    ) -> Steps[T | None]:
+    def look(self, places: tuple[str, ...], read: Callable[[bytes], T], revision: str | None = None) -> Steps[T | None]:
         """The first document that can be used, None if there is none."""
+        version = revision or self.settings.protocol_version
+        headers = {"Accept": "application/json", **({"MCP-Protocol-Version": version} if version else {})}
         for place in places:
             reason, gone = self.settings.reach.refusal(place), False
             if reason is None:
@@ -137,7 +135,7 @@ def find_legacy_server(settings: Settings) -> Steps[ServerMetadata]:
     found = yield from search.look(
         metadata.legacy_server_urls(settings.server_url),
         lambda body: metadata.read_server(body, root, legacy=True),
-        LEGACY_HEADERS,
+        LEGACY,
     )
     if found is None and not search.absent:
         raise search.failed(f"{urls.shown(root)} publishes no metadata", "ask those who run the server")

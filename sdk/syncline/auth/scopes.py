@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 #: Asks for a refresh token (OpenID Connect Core, 11). Only an authorization server can say whether it knows the scope.
 OFFLINE = "offline_access"
+#: How often the same scopes may be asked for in vain.
+IN_VAIN = 2
 
 _SCOPES = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*")
 
@@ -65,21 +68,15 @@ def step_up(
 
 
 class Upgrades:
-    """Which step-ups came to nothing, so that they are not tried for ever. Not for several threads at once.
+    """Which step-ups at one server came to nothing, so that they are not tried for ever. Not for several threads at once."""
 
-    Args:
-        limit: How often the same operation may fail to get the same scopes.
-    """
+    def __init__(self) -> None:
+        self._failed: Counter[frozenset[str]] = Counter()
 
-    def __init__(self, limit: int = 2) -> None:
-        self._limit = limit
-        self._failed: dict[tuple[str, str, frozenset[str]], int] = {}
-
-    def may(self, resource: str, operation: str, scopes: Iterable[str]) -> bool:
+    def may(self, scopes: Iterable[str]) -> bool:
         """Whether it is worth another try."""
-        return self._failed.get((resource, operation, frozenset(scopes)), 0) < self._limit
+        return self._failed[frozenset(scopes)] < IN_VAIN
 
-    def failed(self, resource: str, operation: str, scopes: Iterable[str]) -> None:
+    def failed(self, scopes: Iterable[str]) -> None:
         """The server still wants more, though these were asked for."""
-        key = resource, operation, frozenset(scopes)
-        self._failed[key] = self._failed.get(key, 0) + 1
+        self._failed[frozenset(scopes)] += 1

@@ -91,6 +91,7 @@ class Settings:
         client_document: The URL of a client ID metadata document.
         client_name: What people are shown when the program registers itself.
         issuer: The only authorization server that is used, also where the server names none.
+        protocol_version: The revision that goes with requests for metadata, while none has been agreed on.
         prover: Binds tokens to a key (DPoP); None for bearer tokens.
 
     Raises:
@@ -105,6 +106,7 @@ class Settings:
     client_document: str | None = None
     client_name: str = "syncline"
     issuer: str | None = None
+    protocol_version: str | None = None
     prover: Prover | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -127,6 +127,10 @@ class TokenAnswer:
     scopes: tuple[str, ...] | None = None
     issued_token_type: str | None = None
 
+    def expires_at(self, now: float) -> float | None:
+        """When it ends, if it was given now: both in the same seconds."""
+        return None if self.expires_in is None else now + self.expires_in
+
 
 @dataclass(frozen=True)
 class TokenRefusal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -197,11 +197,6 @@ class Credentials:
                 raise damaged(store, f"{name!r} is missing")
         known.update({name: tuple(value) for name, value in known.items() if isinstance(value, list)})
         return cls(**known, extra=members)
-
-
-def best_first(found: Iterable[Credentials]) -> list[Credentials]:
-    """Credentials in the order in which to use them: the newest first, and those that have ended last."""
-    return sorted(found, key=lambda each: (not each.access_token, -(each.obtained_at or 0)))
 
 
 def belonging(credentials: Credentials, key: CredentialKey, store: str) -> Credentials:

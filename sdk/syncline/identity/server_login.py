@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from syncline.auth import challenge as challenges_of
 from syncline.auth import urls
+from syncline.auth.challenge import Challenge, parse, pick
 from syncline.auth.clients import OAuthClient
 from syncline.auth.documents import shown
 from syncline.auth.flow import CHECK_CLIENT, INSUFFICIENT_SCOPE, authorize, renew, revoke
-from syncline.auth.metadata import canonical
 from syncline.auth.refreshing import UNKNOWN_CLIENT
 from syncline.auth.settings import Browser, Budget, Device, Grant, Settings
 from syncline.auth.token_requests import TokenRefusal
@@ -33,6 +32,7 @@ from syncline.errors import (
     RefreshFailed,
     RequestTimeout,
 )
+from syncline.protocol.revisions import REVISIONS
 from syncline.transport.http_exchange import Exchanges
 
 from .dpop import USE_NONCE, Possession
@@ -41,7 +41,6 @@ from .running import Hands, Visit
 from .signing import SigningKey
 
 if TYPE_CHECKING:
-    from syncline.auth.challenge import Challenge
     from syncline.auth.tokens import Credentials
     from syncline.config import HttpServer
 
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
 
 #: Seconds for a refresh, which no call's deadline ends.
 REFRESH = 60.0
+#: The revision that goes with requests for metadata, where none has been agreed on yet.
+NEWEST = next(reversed(REVISIONS))
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class ServerLogin:
 
         Blocks while it is refreshed, and while a person logs in. Raises ``AuthError`` where there is none to be had.
         """
-        challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
+        challenge = self._challenge(challenges)
         if self._wants_nonce(sent, challenge):
             return self.is_behind(sent, challenges)
         if status == 403 and (challenge is None or challenge.error != INSUFFICIENT_SCOPE):
@@ -144,14 +145,12 @@ class ServerLogin:
 
     def log_in(self, deadline: Deadline, challenges: Sequence[str] = ()) -> Credentials:
         """Log in, whatever there is, with what the server said if it did. Blocks while a person does; raises ``AuthError``."""
-        challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
-        return self._log_in(challenge, Budget(), deadline)
+        return self._log_in(self._challenge(challenges), Budget(), deadline)
 
     def is_behind(self, sent: Mapping[str, str], challenges: Sequence[str]) -> bool:
         """Whether a request was refused for a nonce that we know by now (RFC 9449, 9)."""
-        challenge = challenges_of.pick(challenges_of.parse(challenges), self._schemes)
-        possession = self._possession
-        return possession is not None and self._wants_nonce(sent, challenge) and possession.is_behind(sent["DPoP"])
+        possession, wanted = self._possession, self._wants_nonce(sent, self._challenge(challenges))
+        return possession is not None and wanted and possession.is_behind(sent["DPoP"])
 
     def give_back(self, credentials: Credentials, deadline: Deadline) -> bool:
         """Revoke tokens (RFC 7009); whether their authorization server has done it. Blocks until then; raises ``AuthError``."""
@@ -178,9 +177,10 @@ class ServerLogin:
         wanted = challenge is not None and challenge.error == USE_NONCE
         return wanted and "DPoP" in sent and self._possession is not None
 
-    @property
-    def _schemes(self) -> tuple[str, ...]:
-        return ("dpop", "bearer") if self._wishes.dpop or self._possession is not None else ("bearer",)
+    def _challenge(self, challenges: Sequence[str]) -> Challenge | None:
+        """The one to answer."""
+        dpop = self._wishes.dpop or self._possession is not None
+        return pick(parse(challenges), ("dpop", "bearer") if dpop else ("bearer",))
 
     def _current(self, deadline: Deadline, rejected: str | None = None, *, look: bool = False) -> Credentials | None:
         held = self._tokens.current(self._exchange, deadline, self._over, rejected, look=look)
@@ -232,16 +232,6 @@ class ServerLogin:
             self._possession = possession = Possession(SigningKey(pem))
         return possession
 
-    def _refuse_in_vain(self, missing: Sequence[str]) -> None:
-        """Nobody is asked over and over for scopes that are not granted."""
-        resource = canonical(self._server.url)
-        if not self._tokens.upgrades.may(resource, "", missing):
-            what = shown(" ".join(missing)) or "more scopes"
-            raise AuthDenied(
-                f"the server wants {what}, which was asked for in vain: ask those who run it",
-                error=INSUFFICIENT_SCOPE,
-            )
-
     def _log_in(
         self, challenge: Challenge | None, budget: Budget, deadline: Deadline, *, asking: bool = True
     ) -> Credentials:
@@ -249,8 +239,12 @@ class ServerLogin:
         visit = wishes.visit
         stepping_up = challenge is not None and challenge.error == INSUFFICIENT_SCOPE
         missing = (challenge.scope if challenge is not None and stepping_up else None) or ()
-        if stepping_up:
-            self._refuse_in_vain(missing)
+        if stepping_up and not tokens.upgrades.may(missing):
+            what = shown(" ".join(missing)) or "more scopes"
+            raise AuthDenied(
+                f"the server wants {what}, which was asked for in vain: ask those who run it",
+                error=INSUFFICIENT_SCOPE,
+            )
         settings = self._settings()
         fetcher = self._fetcher(settings)
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
@@ -273,7 +267,7 @@ class ServerLogin:
             authorized, self._exchange, possession.pem if possession else None, with_secret=wishes.shared
         )
         if stepping_up and not set(missing or authorized.requested) <= set(credentials.scopes):
-            tokens.upgrades.failed(canonical(self._server.url), "", missing)
+            tokens.upgrades.failed(missing)
         return credentials
 
     def _exchange(self, credentials: Credentials) -> Credentials:
@@ -291,19 +285,20 @@ class ServerLogin:
             refresh_token=credentials.refresh_token or "",
         )
         token = hands.run(steps)
-        if isinstance(token, TokenRefusal) and self._wishes.client is not None and token.error in UNKNOWN_CLIENT:
-            raise AuthDenied(f"{urls.shown(credentials.issuer)}: {token}: {CHECK_CLIENT}", error=token.error)
         if isinstance(token, TokenRefusal):
+            issuer = urls.shown(credentials.issuer)
+            if self._wishes.client is not None and token.error in UNKNOWN_CLIENT:
+                raise AuthDenied(f"{issuer}: {token}: {CHECK_CLIENT}", error=token.error)
             raise RefreshFailed(
-                f"{urls.shown(credentials.issuer)} gives no token for the refresh token ({token}): try again later, or log in "
-                f"again: syncline auth login {urls.typed(credentials.resource)}",
+                f"{issuer} gives no token for the refresh token ({token}): try again later, or log in again: "
+                f"syncline auth login {urls.typed(credentials.resource)}",
                 error=token.error,
             )
         now = time.time()
         return credentials.refreshed(
             token.access_token,
             now=now,
-            expires_at=None if token.expires_in is None else now + token.expires_in,
+            expires_at=token.expires_at(now),
             refresh_token=token.refresh_token,
             scopes=token.scopes,
         )
@@ -327,6 +322,7 @@ class ServerLogin:
             client_document=wishes.client_document,
             client_name=wishes.client_name,
             issuer=wishes.issuer,
+            protocol_version=NEWEST,
         )
 
     def _fetcher(self, settings: Settings) -> Fetcher:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from syncline.auth.metadata import covers
+from syncline.auth.stores.base import best_first
 from syncline.auth.stores.choice import name_of, open_store
-from syncline.auth.tokens import Damaged, DamagedKey, best_first
+from syncline.auth.tokens import Damaged, DamagedKey
 from syncline.config import HttpServer, as_server
 from syncline.errors import ConfigError, CredentialStoreError
 
@@ -108,8 +109,7 @@ def keys_for(store: CredentialStore, url: str) -> list[CredentialKey]:
 
 def stored(store: CredentialStore, url: str) -> Sequence[Credentials]:
     """The logins that a store has for a server, the best first."""
-    found = (store.load(key) for key in keys_for(store, url))
-    return best_first(each for each in found if each is not None)
+    return best_first(store, keys_for(store, url))
 
 
 def _logins(store: CredentialStore) -> list[CredentialKey]:

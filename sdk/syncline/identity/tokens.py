@@ -14,7 +14,8 @@ from syncline.auth.metadata import canonical, covers
 from syncline.auth.refreshing import Refresher
 from syncline.auth.scopes import Upgrades
 from syncline.auth.steps import Forget, Kept, Recall
-from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey, best_first
+from syncline.auth.stores.base import best_first
+from syncline.auth.tokens import CredentialKey, Credentials, DamagedKey
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import Deadline
 from syncline.concurrency.locks import new_lock
@@ -94,24 +95,24 @@ class Tokens:
 
         The secret of a client that registered itself is kept in any case, and that of a configured one ``with_secret``.
         """
-        now, token, client = time.time(), authorized.token, authorized.client
-        known = client is not None and (with_secret or client.source == "registered")
+        now, token = time.time(), authorized.token
+        client = authorized.client or OAuthClient("")
         credentials = Credentials(
             issuer=authorized.issuer,
             resource=authorized.resource or canonical(self._url),
-            client_id="" if client is None else client.client_id,
+            client_id=client.client_id,
             access_token=token.access_token,
             client=self._client,
-            client_secret=client.secret if client is not None and known else None,
-            client_secret_expires_at=client.secret_expires_at if client is not None and known else None,
-            auth_method=None if client is None else client.auth_method,
-            redirect_uri=next(iter(client.redirect_uris), None) if client is not None else None,
-            client_scopes=client.scopes if client is not None else None,
+            client_secret=client.secret if with_secret or client.source == "registered" else None,
+            client_secret_expires_at=client.secret_expires_at,
+            auth_method=client.auth_method,
+            redirect_uri=next(iter(client.redirect_uris), None),
+            client_scopes=client.scopes,
             token_type=token.token_type,
             refresh_token=token.refresh_token,
             scopes=authorized.granted,
             requested=authorized.requested,
-            expires_at=None if token.expires_in is None else now + token.expires_in,
+            expires_at=token.expires_at(now),
             obtained_at=now,
             principal=secrets.token_hex(8),
             legacy=authorized.resource is None,
@@ -132,8 +133,7 @@ class Tokens:
 
     def stored(self) -> list[Credentials]:
         """What is in the store for the server, the best first."""
-        found = (self._store.load(key) for key in self._keys())
-        return best_first(each for each in found if each is not None)
+        return best_first(self._store, self._keys())
 
     def issuers(self) -> list[str]:
         """The authorization servers that something is kept of."""

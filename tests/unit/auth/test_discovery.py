@@ -83,12 +83,12 @@ def test_a_server_that_is_not_well_is_not_one_without_metadata(world: World, sta
 
 
 def test_what_is_sent_along(world: World) -> None:
-    """M-7, Z-11, B160: the newest revision, servers of 2025-03-26 their own, small limits, nothing else."""
+    """M-7, Z-11, B160: the revision where it is known, servers of 2025-03-26 their own, small limits, nothing else."""
     world.resource()
     Authority(world)
-    find(world)
+    find(world, protocol_version="2026-07-28")
     legacy = World()
-    find(legacy)
+    find(legacy, protocol_version="2026-07-28")
     *others, last = world.of(Fetch) + legacy.of(Fetch)
     newest = {"Accept": "application/json", "MCP-Protocol-Version": "2026-07-28"}
     assert all(fetch.headers == newest for fetch in others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -68,3 +68,9 @@ class CredentialStore(Protocol):
 def newer(one: Credentials | None, other: Credentials | None) -> bool:
     """Whether the first were obtained after the second, or there are no second ones."""
     return one is not None and (other is None or (one.obtained_at or 0) > (other.obtained_at or 0))
+
+
+def best_first(store: CredentialStore, keys: Iterable[CredentialKey]) -> list[Credentials]:
+    """What a store has for some keys, in the order in which to use it: the newest first, and logins that have ended last."""
+    found = [credentials for key in keys if (credentials := store.load(key)) is not None]
+    return sorted(found, key=lambda each: (not each.access_token, -(each.obtained_at or 0)))
