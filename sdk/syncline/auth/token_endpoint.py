@@ -20,7 +20,6 @@ from .token_requests import DeviceCodes, Form, TokenAnswer, TokenRefusal
 
 #: Seconds for one request. Authorization servers ask others before they answer.
 TIMEOUT = 45.0
-BEARER, DPOP = ("bearer",), ("dpop",)
 #: Statuses of a place where nobody listens for what was sent.
 ABSENT = frozenset({404, 405, 410, 501})
 
@@ -40,9 +39,15 @@ def request_token(
         ConfigError: The client cannot prove itself in a way that is asked for.
         DiscoveryFailed: The endpoint may not be used.
     """
-    return (
-        yield from _request(settings, server, client, server.token_endpoint, form, DPOP if settings.prover else BEARER)
-    )
+    prover, endpoint, nonce = settings.prover, server.token_endpoint, None
+    while True:
+        proof = {} if prover is None else {"DPoP": prover.prove("POST", endpoint, nonce)}
+        fetched = yield from _send(settings, server, client, endpoint, form, proof)
+        answer = token_requests.read_answer(fetched.status, fetched.body, "bearer" if prover is None else "dpop")
+        asked = fetched.headers.get("dpop-nonce") if prover is not None and nonce is None else None
+        if asked is None or not isinstance(answer, TokenRefusal) or answer.error != "use_dpop_nonce":
+            return answer
+        nonce = asked
 
 
 def refresh(
@@ -72,15 +77,15 @@ def refresh(
 def exchange(settings: Settings, client: OAuthClient, endpoint: str, form: Form) -> Steps[TokenAnswer | TokenRefusal]:
     """Ask an identity provider for something to show to an authorization server (RFC 8693)."""
     provider = ServerMetadata(issuer=client.issuer or endpoint, token_endpoint=endpoint)
-    return (yield from _request(settings, provider, client, endpoint, form, ("n_a",)))
+    fetched = yield from _send(settings, provider, client, endpoint, form)
+    return token_requests.read_answer(fetched.status, fetched.body, "n_a")
 
 
 def device_codes(
     settings: Settings, server: ServerMetadata, client: OAuthClient, endpoint: str, form: Form
 ) -> Steps[DeviceCodes | TokenRefusal]:
     """Ask for the codes of a device (RFC 8628, 3.1)."""
-    headers, members = _proof(server, client)
-    fetched = yield from _post(settings, endpoint, headers, token_requests.encode({**form, **members}))
+    fetched = yield from _send(settings, server, client, endpoint, form)
     return token_requests.read_device_codes(fetched.status, fetched.body)
 
 
@@ -121,10 +126,7 @@ def revoke(settings: Settings, server: ServerMetadata, client: OAuthClient, form
     """
     if server.revocation_endpoint is None:
         return False
-    headers, members = _proof(server, client)
-    fetched = yield from _post(
-        settings, server.revocation_endpoint, headers, token_requests.encode({**form, **members})
-    )
+    fetched = yield from _send(settings, server, client, server.revocation_endpoint, form)
     return fetched.status == 200
 
 
@@ -140,33 +142,21 @@ def not_now(server: ServerMetadata, refusal: TokenRefusal) -> RefreshFailed:
     )
 
 
-def _request(
+def _send(
     settings: Settings,
     server: ServerMetadata,
     client: OAuthClient | None,
     endpoint: str,
     form: Form,
-    token_types: tuple[str, ...],
-) -> Steps[TokenAnswer | TokenRefusal]:
-    nonce: str | None = None
-    while True:
-        headers, members = _proof(server, client)
-        if settings.prover is not None and token_types == DPOP:
-            headers = {**headers, "DPoP": settings.prover.prove("POST", endpoint, nonce)}
-        fetched = yield from _post(settings, endpoint, headers, token_requests.encode({**form, **members}))
-        answer = token_requests.read_answer(fetched.status, fetched.body, token_types)
-        asked = fetched.headers.get("dpop-nonce") if token_types == DPOP else None
-        if nonce is None and asked and isinstance(answer, TokenRefusal) and answer.error == "use_dpop_nonce":
-            nonce = asked
-            continue
-        return answer
-
-
-def _proof(server: ServerMetadata, client: OAuthClient | None) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    if client is None:
-        return {}, {}
-    method = clients.choose_method(client, server.auth_methods, server.auth_algorithms)
-    return clients.prove(client, method, server.issuer)
+    headers: Mapping[str, str] | None = None,
+) -> Steps[Fetched]:
+    """Post a form, with what proves who sends it."""
+    proof: Mapping[str, str] = headers or {}
+    if client is not None:
+        method = clients.choose_method(client, server.auth_methods, server.auth_algorithms)
+        more, members = clients.prove(client, method, server.issuer)
+        proof, form = {**proof, **more}, {**form, **members}
+    return (yield from _post(settings, endpoint, proof, token_requests.encode(form)))
 
 
 def _post(settings: Settings, url: str, headers: Mapping[str, str], body: bytes) -> Steps[Fetched]:

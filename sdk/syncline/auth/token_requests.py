@@ -156,13 +156,13 @@ class TokenRefusal:
         return f"{self.error}: {self.description}" if self.description else self.error
 
 
-def read_answer(status: int, body: bytes, token_types: tuple[str, ...] = ("bearer",)) -> TokenAnswer | TokenRefusal:
+def read_answer(status: int, body: bytes, token_type: str = "bearer") -> TokenAnswer | TokenRefusal:
     """What a token endpoint answered. Nothing of the body is shown but the error that it names.
 
     Args:
         status: The HTTP status.
         body: The body. Null is absent, numbers may be text, and a refusal with status 200 is one, too.
-        token_types: Which kinds of token can be used, in lower case.
+        token_type: Which kind of token can be used, in lower case; ``n_a`` for what is no access token (RFC 8693, 2.2.1).
     """
     document = _document(status, body)
     if isinstance(document, TokenRefusal):
@@ -171,8 +171,8 @@ def read_answer(status: int, body: bytes, token_types: tuple[str, ...] = ("beare
     expires = number(document, "expires_in")
     if token is None or not _SENDABLE.fullmatch(token):
         return TokenRefusal("invalid_answer", "it has no access_token that can be sent", status)
-    if kind not in token_types:
-        return TokenRefusal("invalid_answer", f"its token_type is not {' or '.join(token_types)}", status)
+    if kind != token_type:
+        return TokenRefusal("invalid_answer", f"its token_type is not {token_type}", status)
     return TokenAnswer(
         access_token=token,
         token_type=kind,

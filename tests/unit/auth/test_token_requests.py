@@ -23,8 +23,8 @@ FULL = {
 }
 
 
-def answer(document: object, status: int = 200, kinds: tuple[str, ...] = ("bearer",)) -> TokenAnswer | TokenRefusal:
-    return token_requests.read_answer(status, json.dumps(document).encode(), kinds)
+def answer(document: object, status: int = 200, kind: str = "bearer") -> TokenAnswer | TokenRefusal:
+    return token_requests.read_answer(status, json.dumps(document).encode(), kind)
 
 
 # ----------------------------------------------------------------------------------------------------------------- requests
@@ -145,13 +145,11 @@ def test_a_token_that_cannot_be_used(change: dict[str, object]) -> None:
 
 def test_kinds_of_tokens_that_were_asked_for() -> None:
     """DP-2, EM-3."""
-    assert answer({**FULL, "token_type": "DPoP"}, kinds=("dpop",)) == TokenAnswer(
+    assert answer({**FULL, "token_type": "DPoP"}, kind="dpop") == TokenAnswer(
         "planted", "dpop", 3600.0, "planted", ("a", "b")
     )
-    assert isinstance(answer(FULL, kinds=("dpop",)), TokenRefusal)
-    found = answer(
-        {"access_token": "j", "token_type": "N_A", "issued_token_type": token_requests.ID_JAG}, kinds=("n_a",)
-    )
+    assert isinstance(answer(FULL, kind="dpop"), TokenRefusal)
+    found = answer({"access_token": "j", "token_type": "N_A", "issued_token_type": token_requests.ID_JAG}, kind="n_a")
     assert found == TokenAnswer("j", "n_a", issued_token_type=token_requests.ID_JAG)
 
 
