@@ -77,7 +77,8 @@ class Client(Verbs):
             that revision in the handshake, 2026-07-28 does without one and never falls back.
         retry: What is tried again after it failed.
         limits: How much is taken from the server before it is an error.
-        auth: ``BearerToken``, or any authentication object of ``requests``, for HTTP.
+        auth: For HTTP: ``OAuth``, ``ClientCredentials``, ``WorkloadIdentity``, ``EnterpriseManaged``, ``BearerToken``, or any
+            authentication object of ``requests``.
         on_elicitation: Called with an ``ElicitRequest`` when the server asks a person something. Return the filled-in form
             (what is left out gets the form's defaults), True for a URL that is agreed to, None to decline; raise ``Cancel``
             to cancel. See ``terminal_prompts()``.
@@ -418,7 +419,7 @@ def _transports(
     if given is not None and not isinstance(given, (Authorizer, tuple)) and not callable(given):
         # It may be a secret: not shown.
         kind = type(given).__name__
-        raise ConfigError(f"auth is a BearerToken or an authentication object of requests, not {kind}")
+        raise ConfigError(f"auth is OAuth(), a BearerToken or an authentication object of requests, not {kind}")
     return called, target.url, lambda: _http(target, auth, timeouts, limits, called)
 
 

@@ -255,8 +255,8 @@ class Authorizer(Protocol):
 
     extensions: ClassVar[Mapping[str, object]]
 
-    def at(self, server: HttpServer) -> Authorization:
-        """Speak for us at this one, over one connection."""
+    def at(self, server: HttpServer) -> Authorization | None:
+        """Speak for us at this one, over one connection; None where there is nothing to say."""
         ...
 
 
@@ -310,7 +310,7 @@ class HttpServer(ManagedServer):
         headers: Headers for every request.
         env_headers: Header name to the name of an environment variable that holds its value; unset or blank: no header.
         bearer_env: Name of an environment variable that holds a bearer token; it wins over an ``Authorization`` header.
-        auth: ``BearerToken``, or any authentication object of ``requests``.
+        auth: What ``auth=`` of ``connect()`` takes: ``OAuth``, ``BearerToken`` or any authentication object of ``requests``.
         verify: True, False, or the path of a CA bundle, as in requests.
         cert: A client certificate, as in requests.
         proxies: Proxies by scheme, as in requests; ``{}`` for none, whatever the environment says.

@@ -63,9 +63,6 @@ class OAuth(Logins):
         dpop: bool = False,
         trusted_hosts: Sequence[str] = (),
     ) -> None:
-        for name, given in (("scopes", scopes), ("trusted_hosts", trusted_hosts)):
-            if isinstance(given, str):
-                raise ConfigError(f"{name} is a sequence of {name.partition('_')[2] or name}, not one text")
         if not isinstance(redirect_port, int) or not 0 <= redirect_port <= 65_535:
             raise ConfigError(f"redirect_port is a port, or 0 for any that is free, not {redirect_port!r}")
         if visit is not None and not callable(visit):
@@ -76,14 +73,14 @@ class OAuth(Logins):
         client = None if client_id is None else OAuthClient(client_id, issuer=issuer, secret=client_secret)
         wishes = Wishes(
             grant=grant,
-            scopes=None if scopes is None else tuple(scopes),
+            scopes=scopes,
             client=client,
             client_document=client_metadata_url,
             client_name=client_name,
             issuer=issuer,
             redirect_port=redirect_port,
             visit=visit,
-            trusted=frozenset(trusted_hosts),
+            trusted=trusted_hosts,
             dpop=dpop,
         )
         super().__init__(wishes, store)

@@ -50,14 +50,12 @@ class ProgramLogins(Logins):
         store: Mode | CredentialStore | None,
         trusted_hosts: Sequence[str],
     ) -> None:
-        if isinstance(scopes, str):
-            raise ConfigError("scopes is a sequence of scopes, not one text")
         wishes = Wishes(
             grant=grant,
-            scopes=None if scopes is None else tuple(scopes),
+            scopes=scopes,
             client=client,
             issuer=issuer,
-            trusted=frozenset(trusted_hosts),
+            trusted=trusted_hosts,
             kind=kind,
             dpop=dpop,
         )

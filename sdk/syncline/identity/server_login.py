@@ -60,17 +60,22 @@ class Wishes:
     """
 
     grant: Grant
-    scopes: tuple[str, ...] | None = None
+    scopes: Sequence[str] | None = None
     client: OAuthClient | None = None
     client_document: str | None = None
     client_name: str = "syncline"
     issuer: str | None = None
     redirect_port: int = 0
     visit: Callable[[Visit], str | None] | None = None
-    trusted: frozenset[str] = frozenset()
+    trusted: Sequence[str] = ()
     kind: str = ""
     dpop: bool = False
     shared: bool = False
+
+    def __post_init__(self) -> None:
+        for name, given, what in (("scopes", self.scopes, "scopes"), ("trusted_hosts", self.trusted, "hosts")):
+            if isinstance(given, str):
+                raise ConfigError(f"{name} is a sequence of {what}, not one text")
 
     @property
     def stored_as(self) -> str:
@@ -317,7 +322,7 @@ class ServerLogin:
             url,
             Reach.of(url, _addresses(url) if self._peer is None else [self._peer], wishes.trusted),
             wishes.grant,
-            scopes=wishes.scopes,
+            scopes=None if wishes.scopes is None else tuple(wishes.scopes),
             client=wishes.client,
             client_document=wishes.client_document,
             client_name=wishes.client_name,

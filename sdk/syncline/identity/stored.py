@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from syncline.auth.stores.choice import open_store
@@ -15,7 +15,6 @@ from .status import keys_for, stored
 if TYPE_CHECKING:
     from syncline.auth.stores.base import CredentialStore
     from syncline.auth.stores.choice import Mode
-    from syncline.concurrency.deadline import Deadline
     from syncline.config import Authorization, HttpServer
 
     from .oauth import OAuth
@@ -36,7 +35,7 @@ class StoredLogins:
         self._lock = new_lock()
         self._by_client: dict[str, OAuth] = {}
 
-    def at(self, server: HttpServer) -> Authorization:
+    def at(self, server: HttpServer) -> Authorization | None:
         """Speak for us at a server; see ``Authorizer``. Blocks while the store is read."""
         try:
             client = self._client(server.url)
@@ -44,7 +43,7 @@ class StoredLogins:
             log.warning("%s: stored logins are not used: %s", server.name, error)
             client = None
         if client is None:
-            return Nobody()
+            return None
         from .oauth import OAuth
 
         with self._lock:
@@ -61,30 +60,3 @@ class StoredLogins:
 
     def __repr__(self) -> str:
         return f"<StoredLogins {self._store.name}>"
-
-
-class Nobody:
-    """An ``Authorization`` that says nothing."""
-
-    def headers(self, verb: str, url: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
-        """Nothing."""
-        return {}
-
-    def refused(
-        self,
-        sent: Mapping[str, str],  # noqa: ARG002
-        status: int,  # noqa: ARG002
-        challenges: Sequence[str],  # noqa: ARG002
-        before: int,  # noqa: ARG002
-        deadline: Deadline,  # noqa: ARG002
-        *,
-        asking: bool,  # noqa: ARG002
-    ) -> bool:
-        """No."""
-        return False
-
-    def answered(self, url: str, headers: Mapping[str, str], peer: str | None) -> None:
-        """Nothing."""
-
-    def close(self) -> None:
-        """Nothing."""
