@@ -21,6 +21,8 @@ from syncline.version import VERSION
 
 if TYPE_CHECKING:
     from syncline.auth.bearer import BearerToken
+    from syncline.auth.stores.base import CredentialStore
+    from syncline.auth.tokens import CredentialKey, Credentials
     from syncline.client import Client, call_tool, connect
     from syncline.config import Backoff, HttpServer, Limits, RetryPolicy, StdioServer, Timeouts
     from syncline.errors import (
@@ -120,6 +122,8 @@ __version__ = VERSION
 
 _HOMES = {
     "syncline.auth.bearer": ("BearerToken",),
+    "syncline.auth.stores.base": ("CredentialStore",),
+    "syncline.auth.tokens": ("CredentialKey", "Credentials"),
     "syncline.client": ("Client", "call_tool", "connect"),
     "syncline.config": ("Backoff", "HttpServer", "Limits", "RetryPolicy", "StdioServer", "Timeouts"),
     "syncline.errors": (
@@ -239,7 +243,10 @@ __all__ = [
     "ConnectionLost",
     "ConnectionManager",
     "CredentialChanges",
+    "CredentialKey",
+    "CredentialStore",
     "CredentialStoreError",
+    "Credentials",
     "CursorStore",
     "DiscoveryFailed",
     "ElicitRequest",

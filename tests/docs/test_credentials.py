@@ -153,6 +153,17 @@ def test_without_a_browser_here(
     assert found.can_refresh
 
 
+def test_a_store_of_your_own(example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer) -> None:
+    """It is refreshed there, too."""
+    space = example(one("class Vault"))
+    notes.authorities[0].end_access()
+    example("with syncline.connect('https://notes.example/mcp', auth=syncline.OAuth(store=vault)): pass")
+    assert notes.authorities[0].grants["refresh_token"] == 1
+    found = syncline.auth_status(notes.url, store=space["vault"])  # type: ignore[arg-type]
+    assert found is not None
+    assert found.store == "the vault"
+
+
 def test_a_token_of_the_ci(example: Callable[[str], dict[str, object]], notes: ProtectedMcpServer) -> None:
     before = len(notes.sent())
     example(one("bearer_env="))
