@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 from collections.abc import Callable
@@ -216,13 +217,35 @@ def test_a_server_whose_name_leads_elsewhere_once_it_has_answered(
 
 
 def test_an_authorization_server_in_a_private_network(protected: Protected, someone: Someone) -> None:
-    """The server may name it; it is not asked. A host that the user trusts is."""
+    """The server may name it; it is not asked."""
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
     issuer.issuer = "https://10.0.0.1/idp"
     with pytest.raises(syncline.DiscoveryFailed, match="it leads to a private address"):
         syncline.connect(server.url, auth=oauth(visit=someone))
     assert issuer.counts["metadata"] == 0
+
+
+def test_an_authorization_server_that_the_user_trusts(
+    protected: Protected, someone: Someone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be anywhere, and spoken to in the clear."""
+    looked_up = socket.getaddrinfo
+
+    def lookup(host: Any, *args: Any, **options: Any) -> Any:
+        return looked_up("127.0.0.1" if host == "login.test" else host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    server = protected(versions=[MODERN])
+    (issuer,) = server.authorities
+    place = issuer.issuer.replace("127.0.0.1", "login.test")
+    issuer.document = json.loads(json.dumps(issuer.document).replace(issuer.issuer, place))
+    issuer.issuer = place
+    with pytest.raises(syncline.DiscoveryFailed, match="it is http, and not on this machine"):
+        syncline.connect(server.url, auth=oauth(visit=someone))
+    auth = oauth(visit=someone, trusted_hosts=["login.test"])
+    assert syncline.call_tool(server.url, "echo", {"text": "x"}, auth=auth).text == "x"
+    assert someone.visits[0].url.startswith(f"{place}/authorize")
 
 
 def test_metadata_of_another_resource(protected: Protected, someone: Someone) -> None:
