@@ -258,7 +258,16 @@ def test_metadata_of_another_resource(protected: Protected, someone: Someone) ->
     assert not someone.visits
 
 
-def test_tokens_do_not_go_over_the_network_in_the_clear() -> None:
-    store = MemoryStore()
-    with pytest.raises(syncline.ConfigError, match="use its https URL"):
-        syncline.OAuth(store=store).at(syncline.HttpServer("http://mcp.test/mcp")).log_in(Deadline(20))
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http://mcp.test/mcp", "use its https URL"),
+        ("https://user:planted@mcp.test/mcp", "https://mcp.test/mcp: it has a user name"),
+        ("http://127.1/mcp", "no proper host"),
+    ],
+    ids=["in the clear", "user", "odd"],
+)
+def test_servers_that_no_tokens_are_sent_to(url: str, problem: str) -> None:
+    with pytest.raises(syncline.ConfigError, match=problem) as caught:
+        oauth().at(syncline.HttpServer(url)).log_in(Deadline(20))
+    assert "planted" not in chain(caught.value)

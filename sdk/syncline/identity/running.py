@@ -6,11 +6,11 @@ import contextlib
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from syncline.auth import authorization
-from syncline.auth.steps import AskPerson, Fetch, Forget, Kept, Listen, Recall, ShowCode, Step, Steps, Wait
+from syncline.auth.steps import AskPerson, Fetch, Forget, Listen, Recall, ShowCode, Step, Steps, Wait
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import NAP, Deadline
 from syncline.concurrency.locks import new_lock, take
@@ -18,6 +18,9 @@ from syncline.errors import AuthDenied, ConfigError, ConnectionClosed
 
 from .fetching import Fetcher
 from .loopback import Arrival, Loopback
+
+if TYPE_CHECKING:
+    from .tokens import Tokens
 
 T = TypeVar("T")
 
@@ -58,32 +61,29 @@ class Hands:
 
     Args:
         fetcher: Sends requests.
-        recall: Looks up what is kept.
-        forget: Keeps it no longer.
+        tokens: What is kept.
+        over: Ends everything.
+        deadline: That of the call; stands still while a person logs in.
         visit: Called with what a person has to do. Returns None when the browser comes back by itself, and the URL that it came
             back to when the person brings that along. None for a flow that is told that nobody can be asked.
         port: Where the browser comes back to; 0 for any port.
-        over: Ends everything.
-        deadline: That of the call; stands still while a person logs in.
     """
 
     def __init__(
         self,
         fetcher: Fetcher,
-        recall: Callable[[Recall], Kept],
-        forget: Callable[[Forget], None],
-        visit: Callable[[Visit], str | None] | None,
-        port: int,
+        tokens: Tokens,
         over: CancelToken,
         deadline: Deadline,
+        visit: Callable[[Visit], str | None] | None = None,
+        port: int = 0,
     ) -> None:
         self._fetcher = fetcher
-        self._recall = recall
-        self._forget = forget
-        self._visit = visit
-        self._port = port
+        self._tokens = tokens
         self._over = over
         self._deadline = deadline
+        self._visit = visit
+        self._port = port
         self._loopback: Loopback | None = None
 
     def run(self, steps: Steps[T]) -> T:
@@ -117,9 +117,11 @@ class Hands:
         if isinstance(step, Fetch):
             return self._fetcher.fetch(step, self._deadline)
         if isinstance(step, Recall):
-            return self._recall(step)
+            asking = self._visit is not None
+            return self._tokens.prepare(step, self._deadline) if asking else self._tokens.recall(step)
         if isinstance(step, Forget):
-            return self._forget(step)
+            self._tokens.forget(step)
+            return None
         if isinstance(step, Wait):
             self._wait(step.seconds)
             return None

@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from syncline.auth import urls
@@ -159,8 +158,7 @@ class ServerLogin:
 
     def give_back(self, credentials: Credentials, deadline: Deadline) -> bool:
         """Revoke tokens (RFC 7009); whether their authorization server has done it. Blocks until then; raises ``AuthError``."""
-        settings, tokens = self._settings(), self._tokens
-        hands = Hands(self._fetcher(settings), tokens.recall, tokens.forget, None, 0, self._over, deadline)
+        settings = self._settings()
         steps = revoke(
             settings,
             issuer=credentials.issuer,
@@ -169,7 +167,7 @@ class ServerLogin:
             refresh_token=credentials.refresh_token,
             access_token=credentials.access_token,
         )
-        return hands.run(steps)
+        return Hands(self._fetcher(settings), self._tokens, self._over, deadline).run(steps)
 
     def close(self) -> None:
         """End a login that is under way for this connection; a refresh goes on, for others."""
@@ -241,7 +239,7 @@ class ServerLogin:
         self, challenge: Challenge | None, budget: Budget, deadline: Deadline, *, asking: bool = True
     ) -> Credentials:
         wishes, tokens = self._wishes, self._tokens
-        visit = wishes.visit
+        visit = wishes.visit if asking else None
         stepping_up = challenge is not None and challenge.error == INSUFFICIENT_SCOPE
         missing = (challenge.scope if challenge is not None and stepping_up else None) or ()
         if stepping_up and not tokens.upgrades.may(missing):
@@ -255,18 +253,15 @@ class ServerLogin:
         possession = Possession(SigningKey.generate()) if wishes.dpop else None
         if possession is not None:
             settings = replace(settings, prover=possession)
-        interactive = asking and visit is not None
         steps = authorize(
             settings,
             entropy=secrets.token_bytes,
             challenge=challenge,
             known=tokens.issuers(),
             budget=budget,
-            interactive=interactive,
+            interactive=visit is not None,
         )
-        recall = partial(tokens.prepare, deadline=deadline) if interactive else tokens.recall
-        hands = Hands(fetcher, recall, tokens.forget, visit, wishes.redirect_port, self._over, deadline)
-        authorized = hands.run(steps)
+        authorized = Hands(fetcher, tokens, self._over, deadline, visit, wishes.redirect_port).run(steps)
         self._possession = possession or self._possession
         credentials = tokens.keep(
             authorized, self._exchange, possession.pem if possession else None, with_secret=wishes.shared
@@ -280,8 +275,6 @@ class ServerLogin:
         settings = self._settings()
         if credentials.private_key is not None:
             settings = replace(settings, prover=self._possessing(credentials.private_key))
-        fetcher = Fetcher(self._server, settings.reach)
-        hands = Hands(fetcher, self._tokens.recall, self._tokens.forget, None, 0, CancelToken(), Deadline(REFRESH))
         steps = renew(
             settings,
             issuer=credentials.issuer,
@@ -289,7 +282,8 @@ class ServerLogin:
             client=self._client(credentials),
             refresh_token=credentials.refresh_token or "",
         )
-        token = hands.run(steps)
+        fetcher = Fetcher(self._server, settings.reach)
+        token = Hands(fetcher, self._tokens, CancelToken(), Deadline(REFRESH)).run(steps)
         if isinstance(token, TokenRefusal):
             issuer = urls.shown(credentials.issuer)
             if self._wishes.client is not None and token.error in UNKNOWN_CLIENT:
