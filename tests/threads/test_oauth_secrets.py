@@ -130,10 +130,10 @@ def test_headers_of_a_server_that_gives_its_tokens_itself() -> None:
     """4.18: the same origin, so that it sees them there too."""
     with guarded() as guard:
         config = syncline.HttpServer(guard.url, headers={"X-Key": "key", "Authorization": "Basic cGxhbnRlZA=="})
-        auth = syncline.ClientCredentials("app", "secret")
+        auth = syncline.ClientCredentials("app", "planted-secret")
         syncline.connect(config, auth=auth, protocol_version=LEGACY).close()
     (asked,) = guard.asked
-    assert (asked.headers["X-Key"], asked.basic) == ("key", "app:secret")
+    assert (asked.headers["X-Key"], asked.basic) == ("key", "app:planted-secret")
 
 
 def test_two_servers_share_nothing(protected: Protected, someone: Someone) -> None:

@@ -295,11 +295,11 @@ class ProtectedMcpServer(McpHttpServer):
         needs: Tool → the scope that it needs.
         scopes: What it says that there are.
         names_scope: Whether it says which scope is missing.
-        challenge: Parameters of its challenge besides ``resource_metadata``; ``{}`` for none.
 
     Attributes:
         authorities: Those that it names and takes tokens of; to be changed at will.
         document: What it publishes besides them.
+        needs: Tool → the scope that it needs; to be changed at will.
     """
 
     def __init__(
