@@ -42,7 +42,7 @@ def test_nothing_secret_is_shown(
     caplog.set_level(logging.DEBUG)
     server = protected(versions=[era], needs={"add": "write"})
     (issuer,) = server.authorities
-    issuer._secret = "planted-client-secret"
+    issuer.secret = "planted-client-secret"
     auth = oauth(visit=someone, store=FileStore(tmp_path / "store"))
     trace = tmp_path / "trace.jsonl"
     shown = []

@@ -55,13 +55,13 @@ class AuthorizationServer(ScriptedServer):
 
     Args:
         path: The path of its issuer identifier.
-        lifetime: Seconds that an access token lasts.
-        secret: What clients that register themselves get; None for public ones.
-        rotate: Whether a refresh brings another refresh token; the one before ends then.
-        refresh: Whether there are refresh tokens at all.
+        document: More of what it publishes.
 
     Attributes:
         issuer: Its identifier.
+        lifetime: Seconds that an access token lasts.
+        refresh: Whether there are refresh tokens.
+        secret: What clients that register themselves get; None for public ones.
         document: What it publishes; to be changed at will.
         person: What a person does who comes to log in; see ``agree``.
         clients: Client id → what was registered.
@@ -73,19 +73,11 @@ class AuthorizationServer(ScriptedServer):
         approved: Whether the codes of devices have been typed.
     """
 
-    def __init__(
-        self,
-        *,
-        path: str = "",
-        lifetime: float = 3600,
-        secret: str | None = None,
-        rotate: bool = True,
-        refresh: bool = True,
-        port: int = 0,
-        **document: object,
-    ) -> None:
+    def __init__(self, *, path: str = "", **document: object) -> None:
         self.person: Person = self.agree
-        self.lifetime, self.rotate, self.refresh = lifetime, rotate, refresh
+        self.lifetime: float = 3600
+        self.refresh = True
+        self.secret: str | None = None
         self.clients: dict[str, Mapping[str, Any]] = {}
         self.counts: Counter[str] = Counter()
         self.grants: Counter[str] = Counter()
@@ -93,7 +85,6 @@ class AuthorizationServer(ScriptedServer):
         self.forms: list[dict[str, str]] = []
         self.granted: str | None = None
         self.approved = threading.Event()
-        self._secret = secret
         self._armed: dict[str, list[Script]] = {}
         self._codes: dict[str, Login] = {}
         self._devices: dict[str, Login] = {}
@@ -102,7 +93,7 @@ class AuthorizationServer(ScriptedServer):
         self._spent: dict[str, Login] = {}
         self._lock = threading.RLock()
         self._numbers = 0
-        super().__init__(self._exchange, port=port, path=path)
+        super().__init__(self._exchange, path=path)
         self.issuer = self.url
         self._endpoints: dict[str, tuple[str, Script]] = {
             METADATA + path: ("metadata", lambda exchange: exchange.json(self.document)),
@@ -182,8 +173,8 @@ class AuthorizationServer(ScriptedServer):
     def _register(self, exchange: Exchange) -> None:
         asked = exchange.request.json()
         client_id = self._name("client")
-        secret = {} if self._secret is None else {"client_secret": self._secret}
-        method = "none" if self._secret is None else "client_secret_basic"
+        secret = {} if self.secret is None else {"client_secret": self.secret}
+        method = "none" if self.secret is None else "client_secret_basic"
         self.clients[client_id] = {**asked, **secret, "token_endpoint_auth_method": method}
         exchange.json({**self.clients[client_id], "client_id": client_id}, 201)
 
@@ -263,7 +254,7 @@ class AuthorizationServer(ScriptedServer):
         answer: dict[str, object] = {"access_token": access, "token_type": "Bearer", "expires_in": self.lifetime}
         if login.scope:
             answer["scope"] = login.scope
-        if self.refresh and (used is None or self.rotate):
+        if self.refresh:
             if used is not None:
                 self._spent[used] = self._refresh.pop(used)
             answer["refresh_token"] = refresh = self._name("refresh")
