@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from syncline.concurrency.deadline import Deadline
-from syncline.errors import SynclineError
-from tests.fixtures.http import reach
+from syncline.errors import AuthRequired, SynclineError
+from syncline.transport.base import Outgoing
+from tests.fixtures.http import SOON, reach
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
@@ -21,6 +22,7 @@ class Speaker:
         self.credentials = list(credentials)
         self.proofs = 0
         self.counts: list[int] = []
+        self.asking: list[bool] = []
         self.heard: list[tuple[str, str | None]] = []
         self.peers: list[str | None] = []
 
@@ -39,6 +41,7 @@ class Speaker:
         asking: bool,
     ) -> bool:
         self.counts.append(before)
+        self.asking.append(asking)
         if len(self.credentials) == 1:
             return False
         del self.credentials[0]
@@ -89,6 +92,29 @@ def test_refusals_of_the_same_credentials_are_one(scripted_server: Serve) -> Non
     with reach(server.url, authorization=speaker) as peer:
         assert peer.send(1)["id"] == 1
     assert speaker.counts == [0, 0, 1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("legacy", [False, True], ids=["streamable", "HTTP+SSE"])
+def test_nobody_is_asked_for_a_stream_that_stays_open(scripted_server: Serve, legacy: bool, stream: bool) -> None:
+    """X-6."""
+
+    def serve(exchange: Exchange) -> None:
+        if exchange.request.method == "POST":
+            refuse(exchange)
+            return
+        exchange.sse()
+        exchange.event("/messages", name="endpoint")
+        exchange.hold()
+
+    speaker = Speaker("planted")
+    with reach(scripted_server(serve).url, authorization=speaker) as peer:
+        transport = peer.transport.legacy() if legacy else peer.transport
+        transport.start(peer.inbox, Deadline(SOON))
+        with pytest.raises(AuthRequired):
+            transport.send(Outgoing(b"{}", "request", "events/stream", 1, stream=stream), Deadline(SOON))
+        transport.close(Deadline(SOON))
+    assert speaker.asking == [not stream]
 
 
 @pytest.mark.parametrize(

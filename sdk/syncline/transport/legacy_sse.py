@@ -110,7 +110,9 @@ class LegacySseTransport:
         """
         headers = self._way.headers({**message.headers, **_POST})
         try:
-            with self._way.open("POST", headers, message, deadline, self._endpoint) as answer:
+            with self._way.open(
+                "POST", headers, message, deadline, self._endpoint, asking=not message.stream
+            ) as answer:
                 meaning = answer.judge("notification")
                 if meaning is not Meaning.ACCEPTED:
                     raise answer.refusal(meaning)
