@@ -95,26 +95,35 @@ def test_refusals_of_the_same_credentials_are_one(scripted_server: Serve) -> Non
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("legacy", [False, True], ids=["streamable", "HTTP+SSE"])
-def test_nobody_is_asked_for_a_stream_that_stays_open(scripted_server: Serve, legacy: bool, stream: bool) -> None:
-    """X-6."""
+@pytest.mark.parametrize("way", ["streamable", "resumed", "HTTP+SSE"])
+def test_nobody_is_asked_for_a_stream_that_stays_open(scripted_server: Serve, way: str, stream: bool) -> None:
+    """X-6: nor for the rest of one."""
 
-    def serve(exchange: Exchange) -> None:
-        if exchange.request.method == "POST":
-            refuse(exchange)
-            return
+    def begin(exchange: Exchange) -> None:
         exchange.sse()
-        exchange.event("/messages", name="endpoint")
-        exchange.hold()
+        exchange.event("/messages", name="endpoint", ident="1")
+        if way == "resumed":
+            exchange.close()
+        else:
+            exchange.hold()
 
+    server = scripted_server(*([begin, refuse] if way != "streamable" else [refuse]))
     speaker = Speaker("planted")
-    with reach(scripted_server(serve).url, authorization=speaker) as peer:
-        transport = peer.transport.legacy() if legacy else peer.transport
+    with reach(server.url, authorization=speaker) as peer:
+        transport = peer.transport.legacy() if way == "HTTP+SSE" else peer.transport
         transport.start(peer.inbox, Deadline(SOON))
-        with pytest.raises(AuthRequired):
+        with pytest.raises(SynclineError, match="credentials"):
             transport.send(Outgoing(b"{}", "request", "events/stream", 1, stream=stream), Deadline(SOON))
         transport.close(Deadline(SOON))
     assert speaker.asking == [not stream]
+
+
+def test_somebody_is_asked_for_the_stream_that_a_connection_begins_with(scripted_server: Serve) -> None:
+    """HTTP+SSE: whoever connects waits for it."""
+    speaker = Speaker("planted")
+    with reach(scripted_server(refuse).url, authorization=speaker) as peer, pytest.raises(AuthRequired):
+        peer.transport.legacy().start(peer.inbox, Deadline(SOON))
+    assert speaker.asking == [True]
 
 
 @pytest.mark.parametrize(

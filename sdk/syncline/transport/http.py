@@ -254,7 +254,7 @@ class HttpTransport:
     def _post(self, message: Outgoing, session_id: str | None, deadline: Deadline) -> _Cut | None:
         """Send a message and take its answer; where that was cut off and can be resumed, what is known of it."""
         headers = self._way.headers({**message.headers, **_POST}, session_id)
-        with self._way.open("POST", headers, message, deadline, asking=not message.stream) as answer:
+        with self._way.open("POST", headers, message, deadline) as answer:
             status = answer.response.status
             self.date = answer.response.headers.get("Date"), time.time()
             if session_id is None and self.sessions:
@@ -314,7 +314,7 @@ class HttpTransport:
         ident = trail.last_event_id
         resume = {} if ident is None else {"Last-Event-ID": ident}
         headers = self._way.headers({**message.headers, **_ACCEPT, **resume}, session_id)
-        return self._way.open("GET", headers, message, deadline, asking=message.kind != "listen")
+        return self._way.open("GET", headers, message, deadline)
 
     def _resume(self, message: Outgoing, session_id: str | None, cut: _Cut, deadline: Deadline) -> None:
         """Ask for the rest of an answer until it is there (resumability).

@@ -143,18 +143,9 @@ class HttpWay:
         return headers
 
     def open(
-        self,
-        verb: str,
-        headers: dict[str, str],
-        message: Outgoing,
-        deadline: Deadline,
-        url: str | None = None,
-        *,
-        asking: bool = True,
+        self, verb: str, headers: dict[str, str], message: Outgoing, deadline: Deadline, url: str | None = None
     ) -> HttpAnswer:
         """Send a request, with the message as its body unless it is a GET, and follow redirects.
-
-        Without ``asking`` no person is asked for credentials.
 
         Blocks until the head of the answer is there; the deadline, ``abandon()`` and ``abort()`` end that. Raises what
         went wrong as our errors.
@@ -170,7 +161,7 @@ class HttpWay:
                 tried.add(proof.get("Authorization"))
                 others, refusals = len(tried) - 1, refusals + 1
                 told = others < MAX_REFUSALS and refusals <= 2 * MAX_REFUSALS
-                if told and self._is_worth_repeating(answer, proof, others, deadline, asking):
+                if told and self._is_worth_repeating(answer, proof, others, deadline, message):
                     continue
             if status not in REDIRECTS:
                 return answer
@@ -186,13 +177,14 @@ class HttpWay:
         return {} if self._authorization is None else self._authorization.headers(verb, url, deadline)
 
     def _is_worth_repeating(
-        self, answer: HttpAnswer, proof: Mapping[str, str], before: int, deadline: Deadline, asking: bool
+        self, answer: HttpAnswer, proof: Mapping[str, str], before: int, deadline: Deadline, message: Outgoing
     ) -> bool:
         """Whether there are other credentials by now; the answer is given back then, and else as it was."""
         authorization, response = self._authorization, answer.response
         if authorization is None:
             return False
         challenges = response.headers.getlist("WWW-Authenticate")
+        asking = not message.stream and message.kind != "listen"
         try:
             again = authorization.refused(proof, response.status, challenges, before, deadline, asking=asking)
         except BaseException:

@@ -55,7 +55,7 @@ class LegacySseTransport:
         ``AuthRequired``, ``RequestTimeout``, and ``UnexpectedMessage`` for a stream that does not begin as it should.
         """
         self._sink = sink
-        message = Outgoing(b"", "listen", "GET")
+        message = Outgoing(b"", "request", "GET", opening=True)
         try:
             with ExitStack() as unless_it_begins:
                 answer = unless_it_begins.enter_context(
@@ -110,9 +110,7 @@ class LegacySseTransport:
         """
         headers = self._way.headers({**message.headers, **_POST})
         try:
-            with self._way.open(
-                "POST", headers, message, deadline, self._endpoint, asking=not message.stream
-            ) as answer:
+            with self._way.open("POST", headers, message, deadline, self._endpoint) as answer:
                 meaning = answer.judge("notification")
                 if meaning is not Meaning.ACCEPTED:
                     raise answer.refusal(meaning)
