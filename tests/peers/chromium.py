@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.fixtures.logins import SOON
-
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome  # imported where it is used: only `nox -s peers` installs it
 
@@ -29,6 +27,8 @@ FLAGS = (
     "--disable-sync",
     "--no-proxy-server",
 )
+#: Seconds for a page to be there.
+LOADED = 60.0
 #: What is shown, once it is all there, and not the page whose button was pressed.
 LOOK = """
 return !window.pressed && document.readyState === "complete" && [location.href, document.title, document.body.innerText]
@@ -78,7 +78,7 @@ class Browser:
         from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.wait import WebDriverWait
 
-        wait = WebDriverWait(self.driver, SOON, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
+        wait = WebDriverWait(self.driver, LOADED, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
         return Page(*wait.until(lambda driver: driver.execute_script(LOOK)))
 
     def forget(self) -> None:
@@ -99,7 +99,7 @@ def browser(profile: Path) -> Iterator[Browser]:
         options=options, service=ChromeService(executable_path=DRIVER)
     )  # both are named: nothing is downloaded
     try:
-        driver.set_page_load_timeout(SOON)
+        driver.set_page_load_timeout(LOADED)
         yield Browser(driver)
     finally:
         driver.quit()

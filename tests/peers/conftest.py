@@ -19,7 +19,6 @@ from tests.peers.catalogue import PLACES, Case, Place, cases
 CASES = list(cases())
 READY_SECONDS = 30.0
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 #: What tests are run with → the title of the table about it, and what there is.
 TABLES: dict[str, tuple[str, Sequence[Case | Place]]] = {"case": ("peers", CASES), "place": ("logins", PLACES)}
 OUTCOMES = pytest.StashKey[dict[str, dict[tuple[str, str], str]]]()
@@ -90,29 +89,23 @@ class HttpServers:
         return self.running[key][1]
 
     def start(self, command: Sequence[str], name: str) -> tuple[subprocess.Popen[bytes], str]:
-        process, origin = launch(command, name, self.places)
-        return process, f"{origin}/{'sse' if name.endswith('-sse') else 'mcp'}"
-
-
-def launch(command: Sequence[str], name: str, places: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], str]:
-    """Start a server, and wait until it listens; the process, and where it is."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    filled = fill(command, {**places, "port": str(port)})
-    log = Path(places["folder"], f"{name}.log")
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            filled, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, "PORT": str(port)}
-        )
-    deadline = time.monotonic() + READY_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return process, f"http://127.0.0.1:{port}"
-        time.sleep(0.05)
-    end(process)
-    raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        filled = fill(command, {**self.places, "port": str(port)})
+        log = Path(self.places["folder"], f"{name}.log")
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                filled, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env={**os.environ, "PORT": str(port)}
+            )
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            with socket.socket() as probe:
+                probe.settimeout(1)
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return process, f"http://127.0.0.1:{port}/{'sse' if name.endswith('-sse') else 'mcp'}"
+            time.sleep(0.05)
+        end(process)
+        raise RuntimeError(f"{name} did not come up on port {port}: {log.read_text()[-2000:]}")
 
 
 def children() -> set[int]:

@@ -29,10 +29,13 @@ from syncline.auth.tokens import Credentials
 from tests.fixtures.logins import SOON, Someone, expire
 from tests.peers.catalogue import Place
 from tests.peers.chromium import MISSING, Browser, Page, browser
-from tests.peers.conftest import end, launch
+from tests.peers.conftest import end
 
 pytestmark = [pytest.mark.peers, pytest.mark.skipif(MISSING is not None, reason=MISSING or "")]
 
+ROOT = Path(__file__).parents[2]
+#: Seconds for a server to start.
+READY = 90.0
 READ, WRITE = "notes:read", "notes:write"
 PROGRAM = str(Path(sysconfig.get_path("scripts"), "syncline"))
 
@@ -132,17 +135,31 @@ class Sites:
         """A server; `scopes` is what all of it wants, where that is more than to be read."""
         name = "-".join((server, *scopes)).replace(":", "-")
         if name not in self.found:
-            program = ["{python}", "-m", f"tests.peers.logins.with_{server}", "{port}", *scopes]
-            issuer = origin = self.start(name, program)
+            issuer = origin = self.start(f"with_{server}", *scopes)
             if server == "authlib":
-                program = ["{python}", "-m", "tests.peers.logins.elsewhere", "{port}", f"{issuer}/tenant"]
-                origin = self.start(f"{name}-elsewhere", program)
+                origin = self.start("elsewhere", f"{issuer}/tenant")
             self.found[name] = f"{origin}/mcp", issuer
         return Site(*self.found[name], version)
 
-    def start(self, name: str, program: list[str]) -> str:
-        process, origin = launch(program, f"login-{name}", self.places)
+    def start(self, program: str, *words: str) -> str:
+        """Start one, with a socket that nobody else can have, and wait for its first answer; where it is."""
+        log = Path(self.places["folder"], f"{program}-{len(self.processes)}.log")
+        with socket.create_server(("127.0.0.1", 0)) as listening, log.open("wb") as out:
+            origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            command = [self.places["python"], "-m", f"tests.peers.logins.{program}", str(listening.fileno()), *words]
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                cwd=ROOT,
+                pass_fds=[listening.fileno()],
+            )
         self.processes.append(process)
+        try:
+            requests.get(origin, timeout=READY)
+        except requests.RequestException as error:
+            raise RuntimeError(f"{program} did not come up: {log.read_text()[-2000:]}") from error
         return origin
 
 
@@ -373,6 +390,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.timeout(300)  # a dozen processes
 @pytest.mark.usefixtures("state")
 def test_the_command_line(site: Site, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process logs in, and others go by that."""

@@ -1,7 +1,8 @@
-"""An MCP server whose tokens somebody else gives: `elsewhere PORT ISSUER`. It asks there what each token is good for (RFC 7662)."""
+"""An MCP server whose tokens somebody else gives: `elsewhere SOCKET ISSUER`. It asks there what each token is good for (RFC 7662)."""
 
 from __future__ import annotations
 
+import socket
 import sys
 
 import httpx2
@@ -22,7 +23,7 @@ class Introspection(TokenVerifier):
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """See the protocol."""
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=60) as client:
             answer = (await client.post(self.endpoint, data={"token": token}, auth=ITSELF)).json()
         if not answer["active"]:
             return None
@@ -37,9 +38,11 @@ class Introspection(TokenVerifier):
 
 
 if __name__ == "__main__":
-    port, issuer = int(sys.argv[1]), sys.argv[2]
-    url = f"http://127.0.0.1:{port}"
-    metadata = httpx2.get(issuer.replace("/tenant", "/.well-known/oauth-authorization-server/tenant")).json()
+    listening, issuer = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    metadata = httpx2.get(
+        issuer.replace("/tenant", "/.well-known/oauth-authorization-server/tenant"), timeout=60
+    ).json()
     verifier = Introspection(metadata["introspection_endpoint"])
     server = notes(url, issuer, [READ], verifier=verifier)
-    uvicorn.run(guarded(server, url, verifier), host="127.0.0.1", port=port, log_level="error")
+    uvicorn.Server(uvicorn.Config(guarded(server, url, verifier), log_level="error")).run(sockets=[listening])

@@ -1,4 +1,4 @@
-"""An authorization server made with Authlib and Flask: `with_authlib PORT`.
+"""An authorization server made with Authlib and Flask: `with_authlib SOCKET`.
 
 Grants, endpoints and checks are Authlib's; what it leaves to its users is here, as its documentation shows it: what is kept, and the
 pages. Its issuer has a path. People log in before they allow anything, and refresh tokens are for those who ask for `offline_access`.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 import time
 from collections import Counter
@@ -35,6 +36,7 @@ from authlib.oauth2.rfc8628 import (
 )
 from authlib.oauth2.rfc9207 import IssuerParameter
 from flask import Flask, jsonify, redirect, request, session
+from werkzeug.serving import make_server
 
 from tests.peers.logins.pages import consent, page
 
@@ -304,8 +306,9 @@ class Introspection(IntrospectionEndpoint):
         }
 
 
-def serve(port: int) -> None:
+def serve(listening: socket.socket) -> None:
     """Serve until killed."""
+    port = listening.getsockname()[1]
     origin = f"http://127.0.0.1:{port}"
     issuer = f"{origin}/tenant"
     app = Flask(__name__)
@@ -405,9 +408,9 @@ def serve(port: int) -> None:
             token.ends = 0
         return jsonify(kept.grants)
 
-    app.run("127.0.0.1", port, threaded=True)
+    make_server("127.0.0.1", port, app, threaded=True, fd=listening.fileno()).serve_forever()
 
 
 if __name__ == "__main__":
     os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"  # as its documentation has it, for a server on this machine
-    serve(int(sys.argv[1]))
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""The authorization server of the official Python SDK, and an MCP server, in one: `with_sdk PORT SCOPE...`.
+"""The authorization server of the official Python SDK, and an MCP server, in one: `with_sdk SOCKET SCOPE...`.
 
 Endpoints, checks and metadata are the SDK's; its provider protocol leaves to us what is kept, and the page that people see.
 """
@@ -6,6 +6,7 @@ Endpoints, checks and metadata are the SDK's; its provider protocol leaves to us
 from __future__ import annotations
 
 import secrets
+import socket
 import sys
 import time
 from collections import Counter
@@ -142,9 +143,9 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         self.refresh.pop(login.refresh or "", None)
 
 
-def main(port: int, required: list[str]) -> None:
+def main(listening: socket.socket, required: list[str]) -> None:
     """Serve until killed."""
-    url = f"http://127.0.0.1:{port}"
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     provider = Provider(url)
     server = notes(url, url, required, provider=provider)
 
@@ -167,8 +168,9 @@ def main(port: int, required: list[str]) -> None:
             provider.access.clear()
         return JSONResponse(provider.grants)
 
-    uvicorn.run(guarded(server, url, ProviderTokenVerifier(provider)), host="127.0.0.1", port=port, log_level="error")
+    config = uvicorn.Config(guarded(server, url, ProviderTokenVerifier(provider)), log_level="error")
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:] or [READ])
+    main(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:] or [READ])
