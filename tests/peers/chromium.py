@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import syncline
+from tests.fixtures.logins import Someone
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome  # imported where it is used: only `nox -s peers` installs it
@@ -103,3 +107,43 @@ def browser(profile: Path) -> Iterator[Browser]:
         yield Browser(driver)
     finally:
         driver.quit()
+
+
+class Person(Someone):
+    """Somebody who says who they are where they are asked, reads what a program wants, and says yes or no.
+
+    Attributes:
+        read: What they were asked for.
+        ended: The page that they saw last, each time.
+        answer: The button that they press.
+    """
+
+    def __init__(self, window: Browser) -> None:
+        super().__init__(self.do)
+        self.window = window
+        self.read: list[str] = []
+        self.ended: list[Page] = []
+        self.answer = "Allow"
+        self.busy = threading.Lock()  # one thing after another
+
+    def do(self, url: str) -> str:
+        with self.busy:
+            page = self.window.visit(url)
+            if page.title == "Who are you?":
+                self.window.fill(name="ada")
+                page = self.window.press("Log in")
+            self.read.append(page.text)
+            self.ended.append(self.window.press(self.answer))
+            return self.ended[-1].text
+
+    def type(self, visit: syncline.Visit) -> None:
+        """Type a code."""
+        assert visit.code is not None
+        self.window.visit(visit.url.partition("?")[0])
+        self.window.fill(code=visit.code)
+        self.ended.append(self.window.press(self.answer))
+
+    def saw(self, *titles: str) -> None:
+        """Check how it ended for them, each time."""
+        self.join()
+        assert [page.title for page in self.ended] == list(titles)

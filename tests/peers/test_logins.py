@@ -11,12 +11,10 @@ import json
 import socket
 import subprocess
 import sysconfig
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -26,58 +24,16 @@ import syncline
 from syncline.auth.stores.base import CredentialStore
 from syncline.auth.stores.memory import MemoryStore
 from syncline.auth.tokens import Credentials
-from tests.fixtures.logins import SOON, Someone, expire
+from tests.fixtures.logins import SOON, expire
 from tests.peers.catalogue import Place
-from tests.peers.chromium import MISSING, Browser, Page, browser
+from tests.peers.chromium import MISSING, Browser, Person, browser
 from tests.peers.conftest import end
+from tests.peers.sites import Site, Sites
 
 pytestmark = [pytest.mark.peers, pytest.mark.skipif(MISSING is not None, reason=MISSING or "")]
 
-ROOT = Path(__file__).parents[2]
-#: Seconds for a server to start.
-READY = 90.0
 READ, WRITE = "notes:read", "notes:write"
 PROGRAM = str(Path(sysconfig.get_path("scripts"), "syncline"))
-
-
-class Person(Someone):
-    """Somebody who says who they are where they are asked, reads what a program wants, and says yes or no.
-
-    Attributes:
-        read: What they were asked for.
-        ended: The page that they saw last, each time.
-        answer: The button that they press.
-    """
-
-    def __init__(self, window: Browser) -> None:
-        super().__init__(self.do)
-        self.window = window
-        self.read: list[str] = []
-        self.ended: list[Page] = []
-        self.answer = "Allow"
-        self.busy = threading.Lock()  # one thing after another
-
-    def do(self, url: str) -> str:
-        with self.busy:
-            page = self.window.visit(url)
-            if page.title == "Who are you?":
-                self.window.fill(name="ada")
-                page = self.window.press("Log in")
-            self.read.append(page.text)
-            self.ended.append(self.window.press(self.answer))
-            return self.ended[-1].text
-
-    def type(self, visit: syncline.Visit) -> None:
-        """Type a code."""
-        assert visit.code is not None
-        self.window.visit(visit.url.partition("?")[0])
-        self.window.fill(code=visit.code)
-        self.ended.append(self.window.press(self.answer))
-
-    def saw(self, *titles: str) -> None:
-        """Check how it ended for them, each time."""
-        self.join()
-        assert [page.title for page in self.ended] == list(titles)
 
 
 @pytest.fixture(scope="session")
@@ -92,75 +48,6 @@ def person(window: Browser) -> Iterator[Person]:
     yield somebody
     somebody.join()
     window.forget()
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where to log in.
-
-    Attributes:
-        url: The MCP server.
-        issuer: Where the authorization server is.
-        version: The protocol version to ask for.
-    """
-
-    url: str
-    issuer: str
-    version: str
-
-    def connect(self, **oauth: Any) -> syncline.Client:
-        return syncline.connect(self.url, auth=syncline.OAuth(**oauth), protocol_version=self.version)
-
-    def control(self, **what: int) -> dict[str, int]:
-        """Make time pass at the authorization server; how many tokens it has given for what."""
-        grants: dict[str, int] = requests.post(f"{self.issuer}/control", params=what, timeout=SOON).json()
-        return grants
-
-    def takes(self, token: str) -> bool:
-        """Whether the MCP server does."""
-        message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-        return requests.post(self.url, json=message, headers=headers, timeout=SOON).status_code != 401
-
-
-class Sites:
-    """What was started, by name."""
-
-    def __init__(self, places: Mapping[str, str]) -> None:
-        self.places = places
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.found: dict[str, tuple[str, str]] = {}
-
-    def site(self, server: str, version: str, *scopes: str) -> Site:
-        """A server; `scopes` is what all of it wants, where that is more than to be read."""
-        name = "-".join((server, *scopes)).replace(":", "-")
-        if name not in self.found:
-            issuer = origin = self.start(f"with_{server}", *scopes)
-            if server == "authlib":
-                origin = self.start("elsewhere", f"{issuer}/tenant")
-            self.found[name] = f"{origin}/mcp", issuer
-        return Site(*self.found[name], version)
-
-    def start(self, program: str, *words: str) -> str:
-        """Start one, with a socket that nobody else can have, and wait for its first answer; where it is."""
-        log = Path(self.places["folder"], f"{program}-{len(self.processes)}.log")
-        with socket.create_server(("127.0.0.1", 0)) as listening, log.open("wb") as out:
-            origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            command = [self.places["python"], "-m", f"tests.peers.logins.{program}", str(listening.fileno()), *words]
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                cwd=ROOT,
-                pass_fds=[listening.fileno()],
-            )
-        self.processes.append(process)
-        try:
-            requests.get(origin, timeout=READY)
-        except requests.RequestException as error:
-            raise RuntimeError(f"{program} did not come up: {log.read_text()[-2000:]}") from error
-        return origin
 
 
 @pytest.fixture(scope="session")
