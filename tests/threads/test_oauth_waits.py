@@ -207,7 +207,10 @@ def test_a_browser_that_is_waited_for(protected: Protected, monkeypatch: pytest.
     assert is_free(server.authorities[0].visits[0]["redirect_uri"])
 
 
-def test_a_browser_that_is_back_before_the_person_is_known_to_be_there(protected: Protected) -> None:
+def test_a_browser_that_is_back_before_the_person_is_known_to_be_there(
+    protected: Protected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("syncline.identity.loopback.HELD", SOON)
     pages: list[Background[tuple[int, str]]] = []
     server = protected(versions=[MODERN])
     (issuer,) = server.authorities
