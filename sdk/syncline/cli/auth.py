@@ -81,8 +81,8 @@ def login(
 ) -> None:
     """Log in at a server with OAuth.
 
-    It serves all commands, and all programs of yours that use syncline. Opens a browser, and waits up to five minutes for it to come back to this machine. Exit status 3 when that did not work, or
-    nobody is there to do it.
+    It serves all commands, and all programs of yours that use syncline. Opens a browser, and waits up to five minutes for it to come
+    back to this machine. Exit status 3 when that did not work, or nobody is there to do it.
     """
     import syncline
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from syncline.auth import authorization
+from syncline.auth import authorization, urls
 from syncline.auth.steps import AskPerson, Fetch, Forget, Listen, Recall, ShowCode, Step, Steps, Wait
 from syncline.concurrency.cancel import CancelToken
 from syncline.concurrency.deadline import NAP, Deadline
@@ -52,7 +52,7 @@ def open_browser(visit: Visit) -> None:
     if not webbrowser.open(visit.url):
         raise ConfigError(
             "no browser can be opened here: use a code (device), give a visit= that brings along where a browser elsewhere came "
-            f"back to, or log in with `syncline auth login {visit.server}` and --device or --paste"
+            f"back to, or log in with `syncline auth login {urls.typed(visit.server)}` and --device or --paste"
         )
 
 
