@@ -118,13 +118,13 @@ def test_a_handler_that_fails_is_an_error_without_its_secrets(meet: Meet) -> Non
     """Behaviours 3.142."""
 
     def fail(_: syncline.ElicitRequest) -> None:
-        raise RuntimeError("planted")
+        raise RuntimeError("between us")
 
     _, partner = meet(on_elicitation=fail)
     error = ask(partner, "elicitation/create", QUESTION)["error"]
 
     assert error["code"] == -32603
-    assert "planted" not in error["message"]
+    assert "between us" not in error["message"]
 
 
 @pytest.mark.parametrize(

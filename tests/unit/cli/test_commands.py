@@ -24,6 +24,7 @@ from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 
 from .conftest import Run
+from .test_meaning import REPEATED
 
 SECRET = "planted-horse-battery"
 
@@ -284,9 +285,9 @@ class TestOptions:
         def gossip(exchange: Exchange) -> None:
             exchange.respond(418, f"what is {exchange.request.header('x-key')}?", "text/plain")
 
-        ran = run("tools", scripted_server(gossip).url, "--header", f"X-Key: {SECRET}")
+        ran = run("tools", scripted_server(gossip).url, "--header", f"X-Key: {REPEATED}")
         assert ran.status == 4
-        assert SECRET not in ran.err
+        assert REPEATED not in ran.err
 
     def test_variables_reach_the_command(self, run: Callable[..., Run], tmp_path: Path) -> None:
         seen = tmp_path / "seen"

@@ -24,6 +24,8 @@ from .conftest import Run
 
 DEMO = {"command": sys.executable, "args": ["-m", "syncline.demo"]}
 SECRET = "planted-horse-battery"
+#: One that its server repeats: the library passes on what servers say, and the program masks it.
+REPEATED = "correct-horse-battery"
 
 
 def write(file: Path, **servers: object) -> Path:
@@ -226,17 +228,17 @@ class TestCommands:
         assert known.secrets("weather") == {SECRET, f"{SECRET}-2"}
         assert known.url("weather") == server.url
 
-    @pytest.mark.parametrize("key", [{"env": {"KEY": SECRET}}, {"env_vars": ["KEY"]}])
+    @pytest.mark.parametrize("key", [{"env": {"KEY": REPEATED}}, {"env_vars": ["KEY"]}])
     def test_variables_of_a_file_are_masked(
         self, run: Callable[..., Run], work: Path, key: dict[str, object], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("KEY", SECRET)
+        monkeypatch.setenv("KEY", REPEATED)
         script = "import os, sys; sys.exit(os.environ['KEY'])"
         write(work / "mcp.json", weather={"command": sys.executable, "args": ["-c", script], **key})
         ran = run("tools", "weather")
         assert ran.error["code"] == "server_exited"
         assert "[redacted]" in ran.error["message"]
-        assert SECRET not in ran.err
+        assert REPEATED not in ran.err
 
     def test_a_name_of_another_file(self, run: Callable[..., Run], tmp_path: Path) -> None:
         file = write(tmp_path / "servers.json", weather=DEMO)

@@ -19,7 +19,7 @@ from tools.fakeserver.mcp_http import McpHttpServer
 from tools.fakeserver.scripted import Exchange, ScriptedServer
 
 from .conftest import Run
-from .test_meaning import DEMO, SECRET, write
+from .test_meaning import DEMO, REPEATED, SECRET, write
 from .test_show import Terminal
 
 #: Lists its tools once, and ends; the second time it ends at once.
@@ -195,10 +195,10 @@ class TestStatus:
         def gossip(exchange: Exchange) -> None:
             exchange.respond(418, f"what is \x1b{exchange.request.header('x-key')}?", "text/plain")
 
-        write(work / "mcp.json", odd={"url": scripted_server(gossip).url, "headers": {"X-Key": SECRET}})
+        write(work / "mcp.json", odd={"url": scripted_server(gossip).url, "headers": {"X-Key": REPEATED}})
         out = run("servers", "status").out.decode()
         assert "[redacted]" in out
-        assert SECRET not in out + run("servers", "status", "--json").out.decode()
+        assert REPEATED not in out + run("servers", "status", "--json").out.decode()
         assert "\x1b" not in out
 
     def test_a_server_that_goes_away_while_others_start_takes_nobody_along(
