@@ -20,6 +20,7 @@ from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServ
 from tools.fakeserver.mcp_http import McpHttpServer
 
 from .conftest import Run
+from .test_meaning import REPEATED
 
 pytestmark = pytest.mark.usefixtures("state")
 Protected = Callable[..., ProtectedMcpServer]
@@ -419,14 +420,20 @@ class TestClientWithASecret:
         assert not [each for each in ran if "planted" in each.out.decode() + each.err]
 
     def test_an_authorization_server_that_repeats_it(
-        self, run: Callable[..., Run], server: ProtectedMcpServer, issuer: AuthorizationServer, screen: Someone
+        self,
+        run: Callable[..., Run],
+        server: ProtectedMcpServer,
+        issuer: AuthorizationServer,
+        screen: Someone,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        wrong = {"error": "invalid_client", "error_description": "planted-secret is wrong"}
-        issuer.arm("token", lambda exchange: exchange.json(wrong, 401))
+        wrong = {"error": "access_denied", "error_description": f"{REPEATED} is wrong"}
+        issuer.person = lambda asked: {**wrong, "state": asked["state"]}
+        monkeypatch.setenv("OUR_SECRET", REPEATED)
         ran = run("auth", "login", server.url, "--client-id", "ours", "--client-secret-env", "OUR_SECRET", *FILE)
         assert (ran.status, ran.error["code"]) == (3, "auth_failed")
         assert "[redacted] is wrong" in ran.error["message"]
-        assert "planted" not in ran.out.decode() + ran.err
+        assert REPEATED not in ran.out.decode() + ran.err
 
     @pytest.mark.parametrize(
         "options",
@@ -503,11 +510,11 @@ class TestOtherCommands:
     def test_a_token_that_is_not_taken(
         self, run: Callable[..., Run], server: ProtectedMcpServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("NOTES_TOKEN", "not-this-one")
+        monkeypatch.setenv("NOTES_TOKEN", "planted-not-this-one")
         ran = run("tools", server.url, "--bearer-env", "NOTES_TOKEN")
         assert (ran.status, ran.error["code"]) == (3, "auth_required")
         assert "does not take the credentials that it was given" in ran.error["message"]
-        assert "not-this-one" not in ran.err
+        assert "planted-not-this-one" not in ran.err
 
     def test_credentials_of_its_own_win(
         self, run: Callable[..., Run], server: ProtectedMcpServer, screen: Someone, monkeypatch: pytest.MonkeyPatch
