@@ -1,4 +1,4 @@
-"""``auth login``, ``auth status``, ``auth list`` and ``auth logout``."""
+"""``auth login``, ``auth status``, ``auth list``, ``auth logout`` and ``auth move``."""
 
 from __future__ import annotations
 
@@ -202,6 +202,30 @@ def logout(
         show.note("nobody was logged in")
 
 
+def move(
+    source: Annotated[Literal["keyring", "file"], typer.Option("--from", help="Where they are.")],
+    target: Annotated[Literal["keyring", "file"], typer.Option("--to", help="Where they go.")],
+    *,
+    options: Options,
+) -> None:
+    """Move all logins to another store.
+
+    Programs that are running, and name neither of the two, go on with them.
+    """
+    from syncline.auth.stores.choice import migrate, open_store
+
+    if source == target:
+        raise ConfigError("--from and --to are the same")
+    place = open_store(target)
+    moved = sorted(key.resource for key in migrate(open_store(source), place, timeout=options.timeout or 60))
+    if options.json:
+        show.document({"moved": moved, "store": place.name})
+    elif moved:
+        show.line(f"moved to {place.name}: {', '.join(moved)}")
+    else:
+        show.note(NONE)
+
+
 def visitor(*, device: bool, paste: bool, browser: bool) -> Callable[[Visit], str | None] | None:
     """What is done when a person has to do something; None where nobody is there to do it."""
     if paste:
@@ -353,4 +377,5 @@ def register(app: typer.Typer) -> None:
     command(group, status, "syncline auth status https://weather.example/mcp --json")
     command(group, list_, "syncline auth list")
     command(group, logout, "syncline auth logout https://weather.example/mcp", "syncline auth logout --all")
+    command(group, move, "syncline auth move --from file --to keyring")
     app.add_typer(group, name="auth")

@@ -15,6 +15,7 @@ import pytest
 from syncline import Visit
 from syncline.auth.stores.places import credentials_directory
 from syncline.cli import auth
+from tests.fixtures.keyrings import FakeKeyring
 from tests.fixtures.logins import Anywhere, Someone
 from tools.fakeserver.authorization import AuthorizationServer, ProtectedMcpServer
 from tools.fakeserver.mcp_http import McpHttpServer
@@ -478,6 +479,34 @@ class TestLogout:
     @pytest.mark.parametrize("words", [[], ["https://notes.example/mcp", "--all"]])
     def test_one_or_all(self, run: Callable[..., Run], words: list[str]) -> None:
         assert run("auth", "logout", *words).status == 2
+
+
+class TestMove:
+    def test_logins_go_on_from_another_store(
+        self,
+        run: Callable[..., Run],
+        server: ProtectedMcpServer,
+        issuer: AuthorizationServer,
+        screen: Someone,
+        fake_keyring: FakeKeyring,
+    ) -> None:
+        run("auth", "login", server.url, *FILE)
+        moved = run("auth", "move", "--from", "file", "--to", "keyring", "--json").json
+        assert moved["moved"] == [server.url]
+        assert moved["store"].startswith("the keyring")
+        assert len(fake_keyring.entries) > 0
+        assert run("auth", "list", "--json", *FILE).json == {"logins": []}
+        assert run("tools", server.url).status == 0
+        assert run("auth", "move", "--from", "keyring", "--to", "file").out.decode().startswith("moved to files in ")
+        assert fake_keyring.entries == {}
+        assert (issuer.counts["authorize"], issuer.counts["token"]) == (1, 1)
+
+    def test_none(self, run: Callable[..., Run], fake_keyring: FakeKeyring) -> None:
+        assert "nobody is logged in" in run("auth", "move", "--from", "file", "--to", "keyring").err
+
+    def test_to_itself(self, run: Callable[..., Run]) -> None:
+        ran = run("auth", "move", "--from", "file", "--to", "file")
+        assert (ran.status, "the same" in ran.err) == (2, True)
 
 
 class TestOtherCommands:
