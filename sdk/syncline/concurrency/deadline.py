@@ -9,7 +9,7 @@ from .locks import new_lock
 #: The longest wait in one piece, in seconds: a signal that comes just before a wait begins is seen when it ends.
 NAP = 0.5
 
-#: Held for each change of a deadline: a login pauses that of its call while a handler thread resumes it.
+#: Held while a deadline is paused or resumed: a login pauses that of its call while a handler thread resumes it.
 _changing = new_lock()
 
 
@@ -35,9 +35,10 @@ class Deadline:
 
     def extend(self) -> None:
         """Start the seconds again, up to the total. For a sign of life from the other side."""
-        with _changing:
-            if self.seconds is not None and self.hard is not None and not self._pauses:
-                self.at = min(time.monotonic() + self.seconds, self.hard)
+        if self.seconds is not None and self.hard is not None and not self._pauses:
+            self.at = min(time.monotonic() + self.seconds, self.hard)
+            if self._pauses:  # just now. A lock would do as well, but all events of all streams would share it
+                self.at = self.hard
 
     def pause(self) -> None:
         """Let the clock stand still, but for the total: a person is being asked. Each pause wants its ``resume()``."""

@@ -39,5 +39,7 @@ def configured(headers: Mapping[str, str], env_headers: Mapping[str, str], serve
 
 def over(headers: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
     """Headers, with others in the place of those of the same names, whatever their case."""
+    if not others:
+        return dict(headers)
     taken = {name.lower() for name in others}
     return {**{name: value for name, value in headers.items() if name.lower() not in taken}, **others}
