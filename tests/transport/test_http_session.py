@@ -13,6 +13,7 @@ import pytest
 import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPDigestAuth
+from requests.exceptions import InvalidSchema
 
 from syncline.errors import (
     ConfigError,
@@ -370,7 +371,11 @@ def test_certificates_that_are_not_there(options: dict[str, Any], auth: AuthBase
         Peer("https://127.0.0.1:1/mcp", auth=auth, **options)
 
 
-def test_a_proxy_that_requests_cannot_use() -> None:
+def test_a_proxy_that_requests_cannot_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise InvalidSchema("Missing dependencies for SOCKS support.")  # as without PySocks, which may be there
+
+    monkeypatch.setattr("requests.adapters.SOCKSProxyManager", missing)
     with pytest.raises(ConfigError, match="SOCKS"):
         Peer("http://mcp.invalid/mcp", proxies={"http": "socks5://127.0.0.1:1"})
 
