@@ -45,9 +45,15 @@ INNOCENT = (
     "logging.getLogger('syncline').debug('nothing')",
     "fail(syncline.AuthError('no'))",
 )
+#: A property test may make a text with a mark, which is then no secret.
+MADE_UP = """
+@hypothesis.given(hypothesis.strategies.just(SECRET))
+def test_made_up(text):
+    logging.getLogger("syncline").debug(text)
+"""
 TESTS = """
 import base64, contextlib, logging, subprocess, sys
-import pytest, syncline
+import hypothesis, pytest, syncline
 from syncline.testing import FakeServer
 
 SECRET = "".join(["plan", "ted-1"])
@@ -69,7 +75,7 @@ def ask(token):
 def test_each_way_of_showing_a_secret_fails_its_test(tmp_path: Path) -> None:
     ways = [*LEAKS, *INNOCENT]
     tests = "\n".join(f"def test_{number}(capsys):\n    {way}\n" for number, way in enumerate(ways))
-    (tmp_path / "test_ways.py").write_text(TESTS + tests)
+    (tmp_path / "test_ways.py").write_text(TESTS + tests + MADE_UP)
     (tmp_path / "pytest.ini").write_text("[pytest]\nlog_level = DEBUG\njunit_logging = all\n")
     report = tmp_path / "reports" / "ways.xml"
     words = [sys.executable, "-m", "pytest", "-p", "tests.fixtures.secrecy", "--junit-xml", str(report), "test_ways.py"]
@@ -81,6 +87,9 @@ def test_each_way_of_showing_a_secret_fails_its_test(tmp_path: Path) -> None:
         for case in ElementTree.parse(report).getroot().iter("testcase")
         for error in case.iter("error")
     }
+    assert SECRET not in ElementTree.parse(report).getroot().findtext(
+        ".//testcase[@name='test_made_up']/system-out", ""
+    )
     assert list(failed) == [f"test_{number}" for number in range(len(LEAKS))], (tmp_path / "output").read_text()
     assert [where for where, why in zip(LEAKS.values(), failed.values(), strict=True) if where not in why] == []
 
