@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import threading
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ FLAGS = (
     "--disable-sync",
     "--no-proxy-server",
 )
+# At DEBUG it repeats each page that is shown, codes and all.
+logging.getLogger("selenium").setLevel(logging.INFO)
+
 #: Seconds for a page to be there.
 LOADED = 60.0
 #: What is shown, once it is all there, and not the page whose button was pressed.

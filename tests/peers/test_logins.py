@@ -144,7 +144,6 @@ def test_say_no(site: Site, person: Person) -> None:
         syncline.login(site.url, visit=person, store=store)
     assert caught.value.error == "access_denied"
     person.saw("The login did not work")
-    assert "access_denied" in person.ended[0].text
     assert list(store.keys()) == []
 
 
@@ -169,7 +168,7 @@ def test_tokens_that_end_are_refreshed(site: Site, person: Person) -> None:
 
 
 def test_tokens_of_a_few_seconds(site: Site, person: Person) -> None:
-    """They are used all the same, and refreshed before each request."""
+    """They are used up to half of their life, and not refreshed before each request."""
     before = site.control(lifetime=20).get("refresh_token", 0)
     try:
         with site.connect(store=MemoryStore(), visit=person) as client:
@@ -177,7 +176,7 @@ def test_tokens_of_a_few_seconds(site: Site, person: Person) -> None:
                 assert client.call_tool("read", {}).text.startswith(f"ada with {READ}")
     finally:
         after = site.control(lifetime=3600)["refresh_token"]
-    assert after >= before + 3
+    assert after < before + 3
     person.saw("You are logged in")
 
 
