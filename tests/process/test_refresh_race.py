@@ -74,8 +74,8 @@ for line in sys.stdin:
 class Party:
     """The processes, which go round by round."""
 
-    def __init__(self, mode: str, url: str) -> None:
-        command = [sys.executable, "-c", PROGRAM, mode, url, str(THREADS)]
+    def __init__(self, mode: str, url: str, processes: int, threads: int) -> None:
+        command = [sys.executable, "-c", PROGRAM, mode, url, str(threads)]
         self._all = [
             subprocess.Popen(
                 command,
@@ -84,7 +84,7 @@ class Party:
                 stdout=subprocess.PIPE,
                 text=True,
             )
-            for _ in range(PROCESSES)
+            for _ in range(processes)
         ]
 
     def round(self, kind: str) -> list[str]:
@@ -120,18 +120,18 @@ def in_a_folder(rounds: int, mode: str, folder: Path, monkeypatch: pytest.Monkey
     assert len(list((folder / "entries").iterdir())) == (0 if mode == "file" else 4), "nothing is left over"
 
 
-def play(rounds: int, mode: str) -> None:
+def play(rounds: int, mode: str, processes: int = PROCESSES, threads: int = THREADS) -> None:
     """Go so many rounds with the store that this process and its children find."""
     store = FileStore(timeout=60) if mode == "file" else KeyringStore(timeout=60)
     store.save(some(0, expires_at=0.0, requested=("x" * 3000,)))
-    with TokenEndpoint() as endpoint, Party(mode, endpoint.url) as party:
+    with TokenEndpoint() as endpoint, Party(mode, endpoint.url, processes, threads) as party:
         for turn in range(1, rounds + 1):
             kind = "new" if turn % 2 else "rejected"
             if kind == "new":
                 kept = store.load(KEY)
                 assert kept is not None
                 store.save(replace(kept, expires_at=0.0))
-            assert party.round(kind) == [f"planted-access-{turn}"] * PROCESSES * THREADS
+            assert party.round(kind) == [f"planted-access-{turn}"] * processes * threads
             assert (endpoint.answers, endpoint.reused) == (turn, 0)
             kept = store.load(KEY)
             assert kept is not None

@@ -241,6 +241,26 @@ def test_a_keyring_that_fails_is_an_error_that_names_it(
     assert store.load(KEY) == long(1)
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_entry_that_vanishes_between_search_and_reading_is_looked_for_again(
+    store: KeyringStore, fake_keyring: FakeKeyring, times: int
+) -> None:
+    """As with Secret Service, when another process has just replaced it."""
+    store.save(some(1))
+    gone = [type("ItemNotFoundException", (Exception,), {})("Item does not exist") for _ in range(times)]
+
+    def vanish(*_: object) -> None:
+        if gone:
+            raise gone.pop()
+
+    fake_keyring.before = vanish
+    if times == 1:
+        assert store.load(KEY) == some(1)
+    else:
+        with pytest.raises(CredentialStoreError, match="Item does not exist"):
+            store.load(KEY)
+
+
 def test_a_keyring_that_returns_anything_else_is_an_error(store: KeyringStore, fake_keyring: FakeKeyring) -> None:
     fake_keyring.entries[HEAD] = b"planted-access-1"  # type: ignore[assignment]
     with pytest.raises(CredentialStoreError, match="no text"):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SERVICE = "syncline"
 #: How often a value is read again that is being replaced meanwhile.
 TRIES = 5
+#: What the library of Secret Service raises for an entry that it has found, and that is not there any more when it is read.
+GONE = "ItemNotFoundException"
 #: What to do about a keyring that does not do what it should; most are only locked.
 ADVICE = 'unlock it, or keep credentials elsewhere (store="file")'
 
@@ -186,10 +188,19 @@ class _Ring:
         return self._try("used", lambda: float(self._backend.priority)) >= 1
 
     def get(self, entry: str) -> str | None:
-        found: object = self._try("read", lambda: self._backend.get_password(f"{SERVICE}:{entry}", SERVICE))
+        found: object = self._try("read", lambda: self._read(f"{SERVICE}:{entry}"))
         if found is None or isinstance(found, str):
             return found
         raise damaged(self._name, "what the keyring returns is no text")
+
+    def _read(self, service: str) -> object:
+        """Once more where it vanished between being found and being read: another process has deleted it, or replaced it."""
+        try:
+            return self._backend.get_password(service, SERVICE)
+        except Exception as error:
+            if type(error).__name__ != GONE:
+                raise
+            return self._backend.get_password(service, SERVICE)
 
     def value(self, entry: str, found: str | None) -> str | None:
         """The whole value of which an entry was found; None if there is none. One that is replaced meanwhile is read again."""
