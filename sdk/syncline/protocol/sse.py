@@ -24,7 +24,9 @@ MAX_COPIED = 1 << 32
 _BOM = b"\xef\xbb\xbf"
 #: The longest text to look for runs in, in bytes: the search for one long block is quicker.
 _RUN = 1 << 18
-_COMMONEST = re.compile(rb"(?:\A|(?<=\n\n))(id:[^\n\0]*\n)?(?:event: ?([^\n]*)\n)?(id:[^\n\0]*\n)?data: ?([^\n]*)\n\n")
+_COMMONEST = re.compile(
+    rb"(?:\A|(?<=\n\n))(?:id: ?([^ \n\0][^\n\0]*)\n)?(?:event: ?([^\n]*)\n)?(?:id: ?([^ \n\0][^\n\0]*)\n)?data: ?([^\n]*)\n\n"
+)
 _COMMON = re.compile(rb"(?:event: ?([^\n]*)\n|id: ?([^\n\0]*)\n)*data: ?")
 #: Lines that count as if they were not there: ids with NUL, retries that are not all digits.
 _VOID = re.compile(rb"^(?:id:[^\n]*\0[^\n]*|retry(?!: ?[0-9]+$)[^\n]*)$", re.MULTILINE)
@@ -134,10 +136,9 @@ class SseParser:
         if len(found) != text.count(b"\n\n"):
             return False
         for before, name, after, data in found:
-            ident = after or before
             own_id = None
-            if ident:
-                self.last_event_id = own_id = ident[3:-1].removeprefix(b" ").decode()
+            if ident := after or before:
+                self.last_event_id = own_id = ident.decode()
             events.append(SseEvent(name.decode() if name else "message", data, own_id))
         return True
 
