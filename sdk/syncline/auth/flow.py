@@ -311,9 +311,8 @@ class _Flow:
         """The scopes to ask for."""
         challenged = self.challenge.scope if self.challenge else None
         if self.stepping_up:
-            named = (
-                challenged or self.found.scopes_supported
-            )  # as for a first login: not all challenges say what is missing
+            # Not all challenges say what is missing; then it is as for a first login.
+            named = challenged or self.found.scopes_supported
             more = scopes.step_up(self.kept.requested, self.kept.granted, named)
             if more is None:
                 missing = shown(" ".join(challenged)) if challenged else "scopes that it does not name"
