@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 from .condition import Condition
 from .deadline import Deadline
 
@@ -11,10 +9,17 @@ from .deadline import Deadline
 class CancelToken:
     """Says once that something is over, and why; what was derived from it with ``child()`` is over then, too."""
 
-    def __init__(self) -> None:
-        self.reason: BaseException | None = None
-        self._changed = Condition()
-        self._children: weakref.WeakSet[CancelToken] = weakref.WeakSet()
+    def __init__(self, parent: CancelToken | None = None) -> None:
+        self._parent = parent
+        self._reason: BaseException | None = None
+        self._changed: Condition = Condition() if parent is None else parent._changed  # one for the whole family
+
+    @property
+    def reason(self) -> BaseException | None:
+        """Why it is over, as it was said first; None while it is not."""
+        if self._reason is None and self._parent is not None:
+            return self._parent.reason
+        return self._reason
 
     @property
     def cancelled(self) -> bool:
@@ -23,25 +28,15 @@ class CancelToken:
 
     def child(self) -> CancelToken:
         """A token that ends with this one, or by itself."""
-        token = CancelToken()
-        with self._changed.lock:
-            self._children.add(token)
-            reason = self.reason
-        if reason is not None:
-            token.cancel(reason)
-        return token
+        return CancelToken(self)
 
     def cancel(self, reason: BaseException) -> None:
         """It is over: ends all waits, those to come too. Never blocks; the first reason stays."""
         with self._changed.lock:
-            if self.reason is not None:
-                return
-            self.reason = reason
-            children = list(self._children)
-            self._changed.tell()
-        for token in children:
-            token.cancel(reason)
+            if self.reason is None:
+                self._reason = reason
+                self._changed.tell()
 
     def wait(self, deadline: Deadline) -> bool:
         """Whether it is over. Blocks until it is, or the deadline; Ctrl-C interrupts it."""
-        return self._changed.wait(lambda: self.reason is not None, deadline)
+        return self._changed.wait(lambda: self.cancelled, deadline)
