@@ -6,7 +6,6 @@ place and the raw material. ``client.findings`` shows them; contract runs turn c
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 #: Findings kept for each connection; older ones make room, and ``Findings.dropped`` counts them.
@@ -34,15 +33,16 @@ class Findings:
     """The findings of one connection, oldest first. Safe to record into and to iterate from any thread."""
 
     def __init__(self) -> None:
-        self._kept: deque[Finding] = deque(maxlen=KEPT)
+        self._kept: list[Finding] = []
         self.dropped = 0
 
     def record(self, code: str, place: str, raw: object) -> None:
         """Keep one finding; ``raw`` is turned into text and shortened."""
         text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
-        if len(self._kept) == KEPT:
-            self.dropped += 1
         self._kept.append(Finding(code, place, text[:RAW_LENGTH]))
+        if len(self._kept) > KEPT:
+            del self._kept[0]
+            self.dropped += 1
 
     @property
     def last(self) -> Finding | None:

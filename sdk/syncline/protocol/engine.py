@@ -6,7 +6,6 @@ caller gives up; the engine takes one out when the answer comes. Nobody else can
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
@@ -60,7 +59,7 @@ class Engine(Generic[Owner]):
         self.revision: Revision | None = None
         self._limit = pending_limit
         self._last_id = 0
-        self._abandoned: deque[int] = deque(maxlen=REMEMBERED)
+        self._abandoned: list[int] = []
 
     def start_call(self, method: str, owner: Owner, *, stream: bool = False) -> Call[Owner]:
         """Register a call; its id was never used before on this connection."""
@@ -75,15 +74,19 @@ class Engine(Generic[Owner]):
         """Give a call up. False if its outcome has been decided: it is on its way to the owner."""
         if self.pending.pop(call.id, None) is None:
             return False
-        self._abandoned.append(call.id)
+        self._remember(call.id)
         return True
 
     def drain(self) -> list[Call[Owner]]:
         """Give all calls up; the driver ends them."""
         calls = list(self.pending.values())
         self.pending.clear()
-        self._abandoned.extend(call.id for call in calls)
+        self._remember(*[call.id for call in calls])
         return calls
+
+    def _remember(self, *ids: int) -> None:
+        self._abandoned += ids
+        del self._abandoned[:-REMEMBERED]
 
     def receive(
         self, message: Message, origin: int | None = None, status: int | None = None

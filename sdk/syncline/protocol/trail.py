@@ -6,17 +6,18 @@ What a cut stream leaves to go on from, and when to go on, as plain calculation;
 from __future__ import annotations
 
 import re
-from collections import deque
 
 from .sse import SseParser
 
 #: Seconds before the second attempt that follows one in vain, and the most that doubling makes of them.
 FIRST, LONGEST = 1.0, 30.0
-#: Events that are remembered, to know them when a server sends them again.
+#: Events that are remembered at least, to know them when a server sends them again.
 REMEMBERED = 1024
 
 #: What can stand in a header as it is.
 _SENDABLE = re.compile(r"[^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?")
+
+_NONE: frozenset[tuple[str, int]] = frozenset()
 
 
 class Trail:
@@ -34,8 +35,8 @@ class Trail:
         self.size = 0
         self.in_vain = 0
         self._parser = SseParser(event_bytes)
-        self._seen: deque[tuple[str, int]] = deque(maxlen=REMEMBERED)
-        self._earlier: frozenset[tuple[str, int]] = frozenset()
+        self._seen: list[tuple[str, int]] = []
+        self._earlier = _NONE
 
     @property
     def last_event_id(self) -> str | None:
@@ -72,6 +73,8 @@ class Trail:
         if key in self._earlier:
             return False
         self._seen.append(key)
+        if len(self._seen) == 2 * REMEMBERED:
+            del self._seen[:REMEMBERED]
         return True
 
     def cut(self, lasted: float, chance: float) -> float:
