@@ -61,6 +61,9 @@ if TYPE_CHECKING:
         trace: TraceLike
 
 
+_LIMITS, _RETRY = Limits(), RetryPolicy()
+
+
 class Client(Verbs):
     """A connection to an MCP server.
 
@@ -137,7 +140,7 @@ class Client(Verbs):
         for option, function in callbacks.items():
             if function is not None and not callable(function):
                 raise ConfigError(f"{option} is a function that is called each time, not {function!r}")
-        timeouts, bounds = Timeouts.of(timeout), limits or Limits()
+        timeouts, bounds = Timeouts.of(timeout), limits or _LIMITS
         name, era_key, make = _transports(server, auth, timeouts, bounds, name)
         handlers = Handlers(name, on_elicitation, on_sampling, roots)
         identity = Identity(
@@ -159,7 +162,7 @@ class Client(Verbs):
                 timeouts=timeouts,
                 limits=bounds,
                 handlers=handlers,
-                retry=retry or RetryPolicy(),
+                retry=retry or _RETRY,
                 validate_output=validate_output,
                 on_log=on_log,
                 on_notification=on_notification,

@@ -57,7 +57,7 @@ class Timeouts:
     def of(cls, value: TimeoutLike) -> Timeouts:
         """From what users pass: a number for each step, ``(connect, read)`` as in requests, or the value itself."""
         if value is None:
-            return cls()
+            return _USUAL
         if isinstance(value, Timeouts):
             return value
         connect, call = value if isinstance(value, tuple) else (value, value)
@@ -71,6 +71,9 @@ class Timeouts:
         if value is None:
             return self
         return value if isinstance(value, Timeouts) else replace(self, call=value)
+
+
+_USUAL = Timeouts()
 
 
 @dataclass(frozen=True)
