@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import ssl
 import threading
@@ -21,6 +22,8 @@ from syncline.errors import (
     SynclineError,
 )
 from syncline.transport import http_exchange
+from syncline.transport.base import Outgoing
+from syncline.transport.http_head import Answer
 from tests.fixtures.http import SOON, Peer, reach, within
 from tests.fixtures.partner import Background
 from tools.fakeserver.scripted import CERTIFICATE, KEY, Exchange, Script, ScriptedServer
@@ -46,6 +49,43 @@ def test_a_connection_is_reused(scripted_server: Serve, tls: bool) -> None:
         for ident in range(5):
             assert peer.send(ident)["id"] == ident
     assert server.connections == 1
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_connection_that_waits_keeps_nothing_of_its_last_request(scripted_server: Serve, tls: bool) -> None:
+    """Neither for as long as it waits, nor until the garbage collector comes by: a request may be large."""
+
+    def alive() -> int:
+        return sum(isinstance(thing, (http_exchange.Exchange, Outgoing, Answer)) for thing in gc.get_objects())
+
+    server = scripted_server(by_json, tls=tls)
+    with reach(server.url) as peer:
+        gc.collect()
+        before = alive()
+        gc.disable()
+        try:
+            for ident in range(3):
+                peer.send(ident)
+            assert alive() == before
+        finally:
+            gc.enable()
+    assert server.connections == 1
+
+
+def test_more_connections_at_once_than_are_kept(scripted_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("syncline.transport.http_session.POOL_SIZE", 2)
+    everybody = threading.Barrier(4)
+
+    def script(exchange: Exchange) -> None:
+        everybody.wait(SOON)
+        by_json(exchange)
+
+    server = scripted_server(script)
+    with reach(server.url) as peer:
+        calls = [Background(lambda ident=ident: peer.send(ident)) for ident in range(4)]  # type: ignore[misc]
+        assert [call.result()["id"] for call in calls] == [0, 1, 2, 3]
+        server.wait_until(lambda: server.open_connections == 2)
+    assert server.connections == 4
 
 
 def test_a_connection_that_the_server_closes_by_header(scripted_server: Serve) -> None:

@@ -428,7 +428,9 @@ def test_a_peer_that_vanishes_is_noticed_by_the_system(scripted_server: Serve) -
     server = scripted_server(_hold_with_head)
     with listening(server) as listener:
         assert listener.next() == "open"
-        [sock] = listener.peer.transport._exchanges._sockets
+        [one] = listener.peer.transport._exchanges._sockets
+        sock = one()
+        assert sock is not None
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 60
 

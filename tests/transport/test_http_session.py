@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import select
 import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from syncline.errors import (
     LocalProtocolError,
     RequestTimeout,
 )
-from tests.fixtures.http import OPTIONS, Peer, reach, within
+from tests.fixtures.http import OPTIONS, SOON, Peer, reach, within
 from tests.fixtures.partner import Background
 from tools.fakeserver.scripted import CERTIFICATE, Exchange, Script, ScriptedServer
 
@@ -492,6 +493,23 @@ def test_a_session_with_an_adapter_of_its_own(scripted_server: Serve) -> None:
                 peer.send(2, seconds=0.4)
         assert session.get(server.url, timeout=10).status_code == 200
     assert sources == ["127.0.0.2"] * 3
+
+
+def test_a_session_that_has_only_so_many_connections(scripted_server: Serve) -> None:
+    """No call waits for another one to give its connection back: that may be a stream."""
+    everybody = threading.Barrier(3)
+
+    def script(exchange: Exchange) -> None:
+        everybody.wait(SOON)
+        by_json(exchange)
+
+    server = scripted_server(script)
+    with requests.Session() as session:
+        session.mount("http://", HTTPAdapter(pool_connections=1, pool_maxsize=1, pool_block=True))
+        with reach(server.url, session=session) as peer:
+            calls = [Background(lambda ident=ident: peer.send(ident)) for ident in range(3)]  # type: ignore[misc]
+            assert [call.result()["id"] for call in calls] == [0, 1, 2]
+            server.wait_until(lambda: server.open_connections == 1)
 
 
 def test_the_options_of_these_tests_are_those_of_the_transport() -> None:

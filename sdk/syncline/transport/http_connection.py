@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import queue
 import socket
 import time
 from typing import Any
@@ -15,9 +16,8 @@ from urllib3.response import HTTPResponse
 from urllib3.util.connection import allowed_gai_family
 
 from syncline.concurrency.deadline import Deadline
-from syncline.concurrency.locks import adopt
 
-from .http_exchange import FOREVER, Exchange
+from .http_exchange import FOREVER, Exchange, Exchanges
 from .http_head import Answer, EncodedHeaders
 
 #: Seconds for which the limit last set on a socket is good enough: setting it is a system call.
@@ -25,7 +25,7 @@ SLACK = 0.05
 #: A request up to this many bytes leaves in one piece with its head.
 ONE_PIECE = 1 << 16
 #: Bytes asked of the socket at a time.
-BUFFER = 1 << 16
+BUFFER = 1 << 12
 #: Seconds of silence before the system checks a connection, seconds between checks, how many may fail. A peer that
 #: vanished without a word would else leave a stream open for ever.
 _CHECKS = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
@@ -41,9 +41,9 @@ class _Source(io.RawIOBase):
     _file: Any = None  # Ctrl-C may come before there is one
 
     def __init__(self, sock: Any, exchange: Exchange) -> None:
+        self._exchange = exchange
         self._socket = sock
         self._file = sock.makefile("rb", buffering=0)  # keeps the socket open for as long as the response lives
-        self._exchange = exchange
         exchange.armed = time.monotonic()  # urllib3 has just set the limit
 
     def readable(self) -> bool:
@@ -72,6 +72,7 @@ class _Source(io.RawIOBase):
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+            self._exchange.file = None  # else the two would hold each other, and the request
         super().close()
 
 
@@ -92,6 +93,7 @@ class _Readable:
 class Connection(HTTPConnection):
     """A connection that serves one exchange after the other."""
 
+    _table: Exchanges | None = None
     _generation = 0
     _process = 0
     _served = False
@@ -100,14 +102,13 @@ class Connection(HTTPConnection):
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange that uses the connection, or used it last; None if it was not made through our sessions."""
+        """The exchange that uses the connection; None if there is none, or it was not made through our sessions."""
         return getattr(self.timeout, "exchange", None)
 
     @property
     def is_connected(self) -> bool:
         """Whether it can be used again."""
-        exchange = self.exchange
-        current = exchange is None or exchange.table.generation == self._generation
+        current = self._table is None or self._table.generation == self._generation
         return current and self._process == os.getpid() and super().is_connected
 
     def connect(self) -> None:
@@ -120,7 +121,7 @@ class Connection(HTTPConnection):
         else:
             exchange.connected = False
             super().connect()
-            self._generation = exchange.table.generation
+            self._table, self._generation = exchange.table, exchange.table.generation
             exchange.table.opened(self.sock)
             exchange.attach(self.sock)
             exchange.connected = True
@@ -228,6 +229,9 @@ class Connection(HTTPConnection):
         self._served = True
         if self.exchange is not None:
             self.exchange.detach()
+            # What would be kept until the next request, the body of this one with it.
+            self.timeout = None
+            self._HTTPConnection__response = None
 
 
 class TlsConnection(Connection, HTTPSConnection):
@@ -255,16 +259,40 @@ class TlsConnection(Connection, HTTPSConnection):
         return sock
 
 
+class Idle:
+    """The connections of a pool that wait for use, the latest first: what urllib3 uses of ``queue.LifoQueue``, without a lock."""
+
+    def __init__(self, maxsize: int) -> None:
+        self._most = maxsize
+        self._waiting: list[Connection] = []
+
+    def put(self, connection: Connection | None, block: bool = False) -> None:  # noqa: ARG002
+        """Keep a connection; ``queue.Full`` when there are enough. None stands for one that can still be made."""
+        if connection is not None:
+            if len(self._waiting) >= self._most:
+                raise queue.Full
+            self._waiting.append(connection)
+
+    def get(self, block: bool = False, timeout: float | None = None) -> Connection:  # noqa: ARG002
+        """A connection; ``queue.Empty`` where none waits, and one is to be made."""
+        try:
+            return self._waiting.pop()
+        except IndexError:
+            raise queue.Empty from None
+
+    def qsize(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+
 class Pool(HTTPConnectionPool):
-    """A pool of such connections."""
+    """A pool of such connections. It never lets anybody wait for one: a stream may have it for days."""
 
     ConnectionCls: Any = Connection
+    QueueCls: Any = Idle
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        mutex = getattr(self.pool, "mutex", None)  # gevent's queue has none
-        if mutex is not None:
-            adopt(mutex)  # urllib3 empties the queue at exit, in a forked child too
+        super().__init__(*args, **{**options, "block": False})
 
     def _make_request(self, conn: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
         path, mark, query = url.partition("?")

@@ -46,7 +46,7 @@ class Exchange(Timeout):
         reused: The connection had served before.
         answered: Bytes of an answer have arrived.
         ended: The server has ended the connection.
-        file: What its response is read from, once there is one.
+        file: What its response is read from, while it can be.
         admit: Called with the addresses of the host before one of them is connected to; returns those that may be, and raises
             where none may. None for all. Not called where a proxy does that.
         peer: The address that was connected to for it; None where there was a connection already.
@@ -162,7 +162,7 @@ class Exchanges:
         self.generation = 0
         self._closed: type[ConnectionClosed] | None = None
         self._running: set[Exchange | Pause] = set()
-        self._sockets: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._sockets: list[weakref.ref[Any]] = []
 
     @property
     def closed(self) -> bool:
@@ -229,7 +229,7 @@ class Exchanges:
     def opened(self, sock: object) -> None:
         """Remember an open socket for as long as it lives."""
         with self.lock:
-            self._sockets.add(sock)
+            self._sockets = [*(one for one in self._sockets if one() is not None), weakref.ref(sock)]
 
     def abort(self) -> bool:
         """End all exchanges and refuse further ones; False if that had been done before."""
@@ -244,6 +244,8 @@ class Exchanges:
     def disown(self) -> None:
         """In a forked child: close our copies of the sockets and say nothing on them, which would reach the server."""
         self._closed = ForkedConnection
-        for sock in list(self._sockets):
-            with contextlib.suppress(OSError):
-                os.close(getattr(sock, "socket", sock).detach())
+        for one in self._sockets:
+            sock = one()
+            if sock is not None:
+                with contextlib.suppress(OSError):
+                    os.close(getattr(sock, "socket", sock).detach())

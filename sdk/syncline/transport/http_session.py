@@ -39,6 +39,8 @@ POOL_SIZE = 128
 _OF_NO_USE = frozenset({"Content-Length", "Connection"})
 _FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _NO_RETRY = Retry(False, redirect=False)
+#: The same as requests has it for its adapters, one for all of ours.
+_ONCE = Retry(0, read=False)
 
 
 class Adapter(HTTPAdapter):
@@ -183,7 +185,7 @@ def _new_session() -> requests.Session:
     session = requests.Session()
     session.trust_env = False
     session.cookies = _NoCookies()
-    adapter = Adapter(pool_maxsize=POOL_SIZE)
+    adapter = Adapter(pool_maxsize=POOL_SIZE, max_retries=_ONCE)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
     return session
