@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import weakref
+
 from .condition import Condition
 from .deadline import Deadline
 
 
 class CancelToken:
-    """Says once that something is over, and why; what was derived from it with ``child()`` is over then, too."""
+    """Says once that something is over, and why; what was derived from it with ``child()`` is over then, too.
 
-    def __init__(self, parent: CancelToken | None = None) -> None:
-        self._parent = parent
-        self._reason: BaseException | None = None
-        self._changed: Condition = Condition() if parent is None else parent._changed  # one for the whole family
+    Attributes:
+        reason: Why it is over, as it was said first; None while it is not.
+    """
 
-    @property
-    def reason(self) -> BaseException | None:
-        """Why it is over, as it was said first; None while it is not."""
-        if self._reason is None and self._parent is not None:
-            return self._parent.reason
-        return self._reason
+    def __init__(self, changed: Condition | None = None) -> None:
+        self.reason: BaseException | None = None
+        self._changed = changed or Condition()  # one for the whole family
+        self._children: list[weakref.ref[CancelToken]] = []
 
     @property
     def cancelled(self) -> bool:
@@ -28,15 +27,27 @@ class CancelToken:
 
     def child(self) -> CancelToken:
         """A token that ends with this one, or by itself."""
-        return CancelToken(self)
+        token = CancelToken(self._changed)
+        with self._changed.lock:
+            token.reason = self.reason
+            self._children = [*(one for one in self._children if one() is not None), weakref.ref(token)]
+        return token
 
     def cancel(self, reason: BaseException) -> None:
         """It is over: ends all waits, those to come too. Never blocks; the first reason stays."""
         with self._changed.lock:
-            if self.reason is None:
-                self._reason = reason
-                self._changed.tell()
+            self._end(reason)
+            self._changed.tell()
 
     def wait(self, deadline: Deadline) -> bool:
         """Whether it is over. Blocks until it is, or the deadline; Ctrl-C interrupts it."""
         return self._changed.wait(lambda: self.cancelled, deadline)
+
+    def _end(self, reason: BaseException) -> None:
+        """Requires the lock."""
+        if self.reason is None:
+            self.reason = reason
+            for one in self._children:
+                token = one()
+                if token is not None:
+                    token._end(reason)

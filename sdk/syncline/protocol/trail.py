@@ -61,6 +61,8 @@ class Trail:
             for event in self._parser.feed(data)
             if event.event == "message" and event.data and (event.id is None or self._is_new(event.id, event.data))
         ]
+        if len(self._seen) >= 2 * REMEMBERED:
+            del self._seen[:-REMEMBERED]
         # An id without a message is news only from a server that said when to come back: it wants to be polled.
         polled = self._parser.retry is not None and self._parser.last_event_id != before
         if messages or polled:
@@ -73,8 +75,6 @@ class Trail:
         if key in self._earlier:
             return False
         self._seen.append(key)
-        if len(self._seen) == 2 * REMEMBERED:
-            del self._seen[:REMEMBERED]
         return True
 
     def cut(self, lasted: float, chance: float) -> float:

@@ -224,6 +224,7 @@ class ChangesThread:
         self, changes: Changes, handle: Callable[[Change], object], on_error: Callable[[Exception], object]
     ) -> None:
         self._changes = changes
+        self._over = changes.over
         self._handle = handle
         self._on_error = on_error
         self._slot: ReplySlot[Change | None] = ReplySlot()
@@ -266,7 +267,7 @@ class ChangesThread:
 
     def _work(self, change: Change) -> None:
         with self._turn:
-            if self._changes.over.cancelled:
+            if self._over.reason is not None:
                 return
             try:
                 self._handle(change)
