@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import queue
 import socket
 import time
 from typing import Any
@@ -16,6 +15,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util.connection import allowed_gai_family
 
 from syncline.concurrency.deadline import Deadline
+from syncline.concurrency.idle import Idle
 
 from .http_exchange import FOREVER, Exchange, Exchanges
 from .http_head import Answer, EncodedHeaders
@@ -257,32 +257,6 @@ class TlsConnection(Connection, HTTPSConnection):
                 sock.close()
                 raise
         return sock
-
-
-class Idle:
-    """The connections of a pool that wait for use, the latest first: what urllib3 uses of ``queue.LifoQueue``, without a lock."""
-
-    def __init__(self, maxsize: int) -> None:
-        self._most = maxsize
-        self._waiting: list[Connection] = []
-
-    def put(self, connection: Connection | None, block: bool = False) -> None:  # noqa: ARG002
-        """Keep a connection; ``queue.Full`` when there are enough. None stands for one that can still be made."""
-        if connection is not None:
-            if len(self._waiting) >= self._most:
-                raise queue.Full
-            self._waiting.append(connection)
-
-    def get(self, block: bool = False, timeout: float | None = None) -> Connection:  # noqa: ARG002
-        """A connection; ``queue.Empty`` where none waits, and one is to be made."""
-        try:
-            return self._waiting.pop()
-        except IndexError:
-            raise queue.Empty from None
-
-    def qsize(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
 
 
 class Pool(HTTPConnectionPool):
