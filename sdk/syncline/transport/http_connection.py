@@ -98,6 +98,7 @@ class Connection(HTTPConnection):
     _process = 0
     _served = False
     _held: list[bytes] | None = None
+    _HTTPConnection__response: Any
     query = ""
 
     @property
@@ -229,9 +230,10 @@ class Connection(HTTPConnection):
         self._served = True
         if self.exchange is not None:
             self.exchange.detach()
-            # What would be kept until the next request, the body of this one with it.
-            self.timeout = None
-            self._HTTPConnection__response = None
+            self.timeout = None  # with it goes the exchange, and its request
+        answer = self._HTTPConnection__response
+        if answer is not None and answer.isclosed():
+            self._HTTPConnection__response = None  # what http.client does on the next request
 
 
 class TlsConnection(Connection, HTTPSConnection):
