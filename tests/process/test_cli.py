@@ -71,6 +71,12 @@ def test_exit_statuses(arguments: list[str], status: int, code: str | None) -> N
         json.loads(ran.stdout)
 
 
+def test_the_module_is_the_same_program() -> None:
+    command = [sys.executable, "-m", "syncline", "call", "demo", "nothing"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (5, "", syncline("call", "demo", "nothing").stderr)
+
+
 def test_a_server_that_dies_is_quoted() -> None:
     ran = syncline("tools", f"{sys.executable} -c 'import sys; sys.exit(\"no key\")'")
     assert "no key" in failure(ran)["message"]
