@@ -17,7 +17,7 @@ import syncline
 from syncline.auth.stores.choice import open_store
 from syncline.auth.stores.file import FileStore
 from syncline.auth.stores.memory import MemoryStore
-from syncline.auth.tokens import Credentials
+from syncline.auth.tokens import CredentialKey, Credentials
 from syncline.identity.login import logout_everywhere
 from syncline.identity.status import auth_statuses
 from syncline.identity.stored import StoredLogins
@@ -343,6 +343,19 @@ class TestLogout:
         assert logout_everywhere(store="keyring") == [server.url]
         assert not fake_keyring.entries
 
+    def test_everywhere_though_one_cannot_be_forgotten(self, caplog: pytest.LogCaptureFixture) -> None:
+        store = Stuck()
+        for place in ("https://a.example/mcp", "https://b.example/mcp", "https://c.example/mcp"):
+            store.save(Credentials("https://id.example", place, "c", ""))
+        with (
+            caplog.at_level(logging.WARNING, "syncline.auth"),
+            pytest.raises(syncline.CredentialStoreError, match="does not want to"),
+        ):
+            logout_everywhere(store=store)
+        (left,) = store.keys()
+        assert left.resource == "https://b.example/mcp"
+        assert "the tokens for https://b.example/mcp are still there" in caplog.text
+
     def test_everywhere_whatever_the_place(
         self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -354,6 +367,15 @@ class TestLogout:
             assert sorted(logout_everywhere(store=store)) == [server.url, "no URL"]
         assert not store.keys()
         assert "the tokens for no URL are forgotten here, and not revoked at https://id.example" in caplog.text
+
+
+class Stuck(MemoryStore):
+    """What is in memory, and one of it stays there."""
+
+    def delete(self, key: CredentialKey, *, only: Credentials | None = None) -> bool:
+        if key.resource == "https://b.example/mcp":
+            raise syncline.CredentialStoreError("it does not want to", store="memory")
+        return super().delete(key, only=only)
 
 
 class Damaged(MemoryStore):

@@ -129,11 +129,22 @@ def logout(server: str | HttpServer, *, store: Mode | CredentialStore = "auto", 
 def logout_everywhere(*, store: Mode | CredentialStore = "auto", timeout: float | None = LOGOUT) -> list[str]:
     """The same for all servers, and for what is damaged. Each may take the ``timeout``.
 
-    Returns what there were tokens for (RFC 8707); where nobody knows that, the name that they were kept under.
+    Returns what there were tokens for (RFC 8707); where nobody knows that, the name that they were kept under. Raises
+    ``CredentialStoreError`` if one could not be forgotten, after all others were.
     """
     opened = open_store(store)
-    keys = list(opened.keys())
-    return [key.resource or key.digest for key in keys if _forget(key, opened, Deadline(timeout))]
+    gone, failure = list[str](), None
+    for key in list(opened.keys()):
+        name = key.resource or key.digest
+        try:
+            if _forget(key, opened, Deadline(timeout)):
+                gone.append(name)
+        except CredentialStoreError as error:
+            log.warning("the tokens for %s are still there: %s", name, error)
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return gone
 
 
 def _forget(key: CredentialKey, store: CredentialStore, deadline: Deadline, server: HttpServer | None = None) -> bool:
