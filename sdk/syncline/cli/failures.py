@@ -80,6 +80,11 @@ NEXT = {
     "unreachable": "check that the program is installed and that its name is right",
     "unsupported_revision": "--protocol-version chooses a revision that the server speaks",
 }
+#: The same where the server is a URL.
+NEXT_AT_URL = {
+    "protocol_error": "--trace FILE shows every message; check that the URL is that of the MCP endpoint",
+    "unreachable": "check that the server runs and that the URL is right",
+}
 
 
 def classify(error: BaseException) -> tuple[int, str]:
@@ -130,13 +135,11 @@ def _next(error: BaseException, code: str, url: str | None) -> str | None:
         return f"syncline auth login SERVER {' '.join(f'--scope {quote(scope)}' for scope in error.scopes)}"
     if isinstance(error, errors.ConfigError):
         return None  # its message says what to do, and no help page knows of it
-    if code == "unreachable" and url is not None:
-        if "WRONG_VERSION_NUMBER" in text:
-            return "the server does not speak TLS there: perhaps http:// and not https://"
-        return "check that the server runs and that the URL is right"
+    if code == "unreachable" and "WRONG_VERSION_NUMBER" in text:
+        return "the server does not speak TLS there: perhaps http:// and not https://"
     if isinstance(error, UsageError) and ("extra argument" in text or text.startswith("No such option")):
         return f"a server that is a command goes into quotes, all of it as one word; {NEXT['usage']}"
-    return NEXT.get(code)
+    return (NEXT_AT_URL.get(code) if url is not None else None) or NEXT.get(code)
 
 
 def _message(error: BaseException) -> str:

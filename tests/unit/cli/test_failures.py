@@ -91,6 +91,7 @@ def test_no_error_of_the_client_is_unexpected() -> None:
 def test_every_hint_belongs_to_a_code() -> None:
     codes = {code for _, _, code in failures.BY_CLASS} | {code for _, code in failures.BY_STATUS.values()}
     assert set(failures.NEXT) <= codes
+    assert set(failures.NEXT_AT_URL) <= set(failures.NEXT)
 
 
 def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +108,8 @@ def test_status_and_url_are_told_where_they_are_known(capsys: pytest.CaptureFixt
         (errors.ConnectFailed("refused"), None, "the program is installed"),
         (errors.ConnectFailed("refused"), "http://x/mcp", "the server runs and that the URL is right"),
         (errors.ConnectFailed("[SSL: WRONG_VERSION_NUMBER] wrong version"), "https://x/mcp", "perhaps http://"),
+        (errors.InvalidMessage("no"), None, "to standard output"),
+        (errors.InvalidMessage("no"), "http://x/mcp", "that the URL is that of the MCP endpoint"),
         (errors.LocalProtocolError("the server does not offer prompts"), None, "syncline doctor SERVER"),
         (errors.UnknownServer("no"), None, "syncline servers list"),
         (errors.InputRequired("no", requests={}, request_state=None), None, "at a terminal"),
