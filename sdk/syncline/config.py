@@ -319,6 +319,7 @@ class HttpServer(ManagedServer):
         proxies: Proxies by scheme, as in requests; ``{}`` for none, whatever the environment says.
         trust_env: Whether proxies and CA bundles are taken from the environment. ``.netrc`` never is.
         session: A ``requests.Session`` of your own (adapters, hooks, certificates), instead of one made for this client.
+            Its ``pool_block`` is not kept: a stream has a connection for days, and nobody is to wait for that.
         transport: ``streamable`` for Streamable HTTP, ``sse`` for HTTP+SSE of 2024-11-05; ``auto`` tries them in this order.
     """
 

@@ -14,6 +14,7 @@ import pytest
 
 from syncline.concurrency.deadline import Deadline
 from syncline.errors import (
+    AuthRequired,
     ConnectFailed,
     ConnectionClosed,
     ConnectionLost,
@@ -70,6 +71,27 @@ def test_a_connection_that_waits_keeps_nothing_of_its_last_request(scripted_serv
         finally:
             gc.enable()
     assert server.connections == 1
+
+
+@pytest.mark.parametrize(("size", "connections"), [(60_000, 1), (1_500_000, 2)])
+def test_a_page_of_no_interest(scripted_server: Serve, size: int, connections: int) -> None:
+    """It is read to its end to keep the connection, unless that would cost more than a new one."""
+
+    def script(exchange: Exchange) -> None:
+        if exchange.request.id == 1:
+            exchange.head(401, [("Content-Type", "text/html"), ("Transfer-Encoding", "chunked")])
+            for _ in range(size // 5000):
+                exchange.chunk(b"x" * 5000)
+            exchange.last_chunk()
+        else:
+            by_json(exchange)
+
+    server = scripted_server(script)
+    with reach(server.url) as peer:
+        with pytest.raises(AuthRequired):
+            peer.send(1)
+        peer.send(2)
+    assert server.connections == connections
 
 
 def test_more_connections_at_once_than_are_kept(scripted_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

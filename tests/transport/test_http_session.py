@@ -495,6 +495,50 @@ def test_a_session_with_an_adapter_of_its_own(scripted_server: Serve) -> None:
     assert sources == ["127.0.0.2"] * 3
 
 
+@pytest.mark.parametrize("first", ["owner", "transport"])
+def test_stale_connections_that_somebody_else_opened(scripted_server: Serve, first: str) -> None:
+    """One that is used and found dead says that all others are, whoever opened them; the owner's own are not touched."""
+    both, dead = threading.Barrier(2), set[int]()
+
+    def script(exchange: Exchange) -> None:
+        if exchange.request.connection in dead:
+            exchange.close()
+            return
+        if not dead:
+            both.wait(SOON)
+        by_json(exchange)
+
+    def twice(send: Callable[[int], object]) -> None:
+        for call in [Background(lambda ident=ident: send(ident)) for ident in (1, 2)]:  # type: ignore[misc]
+            call.result()
+
+    server = scripted_server(script)
+    with requests.Session() as session, reach(server.url, session=session) as peer:
+
+        def by_owner(ident: int) -> None:
+            assert session.post(server.url, json={"id": ident}, timeout=SOON).json()["id"] == ident
+
+        twice(by_owner if first == "owner" else Peer(server.url, session=session).send)
+        twice(peer.send)
+        assert server.connections == 2
+        dead.update((1, 2))
+        assert peer.send(3, repeatable=True)["id"] == 3
+        assert server.connections == 3
+        for ident in range(4, 8):
+            by_owner(ident)
+        assert server.connections == 3
+
+
+def test_a_session_that_keeps_any_number_of_connections(scripted_server: Serve) -> None:
+    server = scripted_server(by_json)
+    with requests.Session() as session:
+        session.mount("http://", HTTPAdapter(pool_maxsize=0))
+        with reach(server.url, session=session) as peer:
+            for ident in range(3):
+                peer.send(ident)
+    assert server.connections == 1
+
+
 def test_a_session_that_has_only_so_many_connections(scripted_server: Serve) -> None:
     """No call waits for another one to give its connection back: that may be a stream."""
     everybody = threading.Barrier(3)

@@ -46,8 +46,8 @@ class CancelToken:
     def _end(self, reason: BaseException) -> None:
         """Requires the lock."""
         if self.reason is None:
-            self.reason = reason
             for one in self._children:
                 token = one()
                 if token is not None:
                     token._end(reason)
+            self.reason = reason  # last: after Ctrl-C in between, whoever says it again reaches all of them

@@ -12,7 +12,7 @@ class Idle(Generic[Item]):
     """A pool's idle connections, the latest first: what urllib3 uses of ``queue.LifoQueue``, without a lock.
 
     Args:
-        maxsize: How many are kept.
+        maxsize: How many are kept; 0 for no limit.
     """
 
     def __init__(self, maxsize: int) -> None:
@@ -22,7 +22,7 @@ class Idle(Generic[Item]):
     def put(self, item: Item | None, block: bool = False) -> None:  # noqa: ARG002
         """Keep one; ``queue.Full`` when there are enough. None stands for one that can still be made."""
         if item is not None:
-            if len(self._waiting) >= self._most:
+            if 0 < self._most <= len(self._waiting):
                 raise queue.Full
             self._waiting.append(item)
 

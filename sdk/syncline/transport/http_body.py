@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PIECE = 1 << 16
 #: Bytes read at a time where all of it is wanted; one read for nearly all bodies.
 LARGE_PIECE = 1 << 26
-#: Pieces of a body of no interest that are read to keep the connection.
-DRAINED = 16
+#: Bytes of a body of no interest that are read to keep the connection.
+DRAINED = 1 << 20
 
 
 def pieces(response: BaseHTTPResponse) -> Iterator[bytes]:
@@ -78,9 +78,14 @@ def beginning(response: BaseHTTPResponse, most: int) -> bytes:
 def drained(response: BaseHTTPResponse) -> bool:
     """Read what is left of a body of no interest; whether that led to its end, so that the connection is kept."""
     try:
-        return all(count < DRAINED for count, _ in enumerate(pieces(response)))
+        left = DRAINED
+        for piece in pieces(response):
+            left -= len(piece)
+            if left < 0:
+                return False
     except (OSError, HTTPError):
         return False
+    return True
 
 
 def check_size(size: int, limit: int | None) -> None:

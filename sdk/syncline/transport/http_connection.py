@@ -117,16 +117,21 @@ class Connection(HTTPConnection):
         exchange = self.exchange
         self._served = False
         self._process = os.getpid()
+        self._table = None
         if exchange is None:
             super().connect()
         else:
             exchange.connected = False
             super().connect()
-            self._table, self._generation = exchange.table, exchange.table.generation
+            self._belong(exchange.table)
             exchange.table.opened(self.sock)
             exchange.attach(self.sock)
             exchange.connected = True
             self.sock.settimeout(exchange.left())
+
+    def _belong(self, table: Exchanges) -> None:
+        """Be out of date when the connections of that table are."""
+        self._table, self._generation = table, table.generation
 
     def _new_conn(self) -> socket.socket:
         exchange = self.exchange
@@ -186,6 +191,8 @@ class Connection(HTTPConnection):
             exchange.reused = self._served
             exchange.connected = True
             exchange.attach(self.sock)
+            if self._table is not exchange.table:  # opened by somebody else who uses the session
+                self._belong(exchange.table)
         held: list[bytes] = []
         self._held = held
         try:
