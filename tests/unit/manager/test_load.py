@@ -166,6 +166,25 @@ def test_gemini(machine: Machine) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("lists", "used"),
+    [
+        ({"excluded": ["b"]}, ["a", "c"]),
+        ({"allowed": ["a", "b"]}, ["a", "b"]),
+        ({"allowed": ["a", "b"], "excluded": ["b", "d"]}, ["a"]),
+        ({"allowed": []}, []),
+        ({"allowed": None, "excluded": "b", "serverCommand": "x"}, ["a", "b", "c"]),
+        ("a", ["a", "b", "c"]),
+    ],
+)
+def test_lists_of_a_whole_file(machine: Machine, lists: object, used: list[str]) -> None:
+    servers = {name: {"command": name} for name in "abc"}
+    machine.write(".gemini/settings.json", json.dumps({"mcp": lists, "mcpServers": servers}))
+    found = machine.load().servers
+    assert list(found) == ["a", "b", "c"]
+    assert [name for name, server in found.items() if server.enabled] == used
+
+
 CODEX = """\
 model = "a"
 

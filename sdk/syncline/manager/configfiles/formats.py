@@ -20,6 +20,7 @@ class Format:
         references: The forms of references that it resolves. Any other one is left as it stands.
         others: Keys at the top that are its own too; None where the file is mostly about other things.
         milliseconds: Keys of an entry that hold the time of a call in milliseconds.
+        lists: The path of keys below which ``allowed`` and ``excluded`` list names of servers: all others are disabled, or those.
     """
 
     program: str
@@ -27,6 +28,7 @@ class Format:
     references: frozenset[str] = frozenset()
     others: frozenset[str] | None = None
     milliseconds: frozenset[str] = field(default_factory=frozenset)
+    lists: tuple[str, ...] | None = None
 
 
 _EITHER = (("mcpServers",), ("servers",))
@@ -41,6 +43,8 @@ FORMATS: Mapping[str, Format] = {
     "vscode": Format("VS Code", _EITHER, frozenset({ENV, INPUT, FOLDER}), _OTHERS),
     "cursor": Format("Cursor", _EITHER, frozenset({ENV, FOLDER}), _OTHERS),
     "windsurf": Format("Windsurf", _EITHER, frozenset({ENV}), _OTHERS),
-    "gemini": Format("Gemini CLI", references=frozenset({PLAIN, BARE}), milliseconds=frozenset({"timeout"})),
+    "gemini": Format(
+        "Gemini CLI", references=frozenset({PLAIN, BARE}), milliseconds=frozenset({"timeout"}), lists=("mcp",)
+    ),
     "codex": Format("Codex", (("mcp_servers",),)),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import os.path
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -221,6 +221,8 @@ class _Loader:
             if not name.strip():
                 raise entries.Wrong("", "expected a name for the server; it is blank")
             entry = entries.read(raw, form, self._surroundings(source, form, document), folder)
+            if _is_off(form, document, name):
+                entry = replace(entry, server=replace(entry.server, enabled=False))
         except entries.Wrong as wrong:
             inner = (wrong.key,) if wrong.key else ()
             self._refuse(source, self._origin(source, form, document, *path, *inner), wrong.what, name)
@@ -260,3 +262,11 @@ class _Loader:
         }
         asked = self._asked.setdefault(source.file, Asked(document.at("inputs"), self._answers))
         return Surroundings(form.references, self._environment, folders, asked)
+
+
+def _is_off(form: Format, document: Document, name: str) -> bool:
+    """Whether lists of the whole file disable a server."""
+    if form.lists is None:
+        return False
+    allowed, excluded = document.at(*form.lists, "allowed"), document.at(*form.lists, "excluded")
+    return (isinstance(allowed, list) and name not in allowed) or (isinstance(excluded, list) and name in excluded)
