@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaError
 
 import syncline_wire
 from syncline_wire.base import NULLABLE, WireModel
@@ -293,3 +294,25 @@ def typed(node: dict[str, Any]) -> list[str]:
     """Required members that are plain strings."""
     members = node.get("properties", {})
     return [name for name in node.get("required", ()) if members.get(name, {}).get("type") == "string"]
+
+
+@pytest.mark.parametrize(
+    ("said", "raised"), [("KeyboardInterrupt: ", KeyboardInterrupt), ("no such type", SchemaError)]
+)
+def test_ctrl_c_while_a_model_is_built(monkeypatch: pytest.MonkeyPatch, said: str, raised: type[BaseException]) -> None:
+    """pydantic's core makes an error of its own of it; afterwards the model can still be built."""
+
+    class Model(WireModel):
+        name: str
+
+    def build(*_: object, **__: object) -> None:
+        raise SchemaError(
+            f"Error building `model` serializer:\n  SchemaError: Error building `str` serializer:\n  {said}"
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pydantic._internal._model_construction.SchemaSerializer", build)
+        with pytest.raises(raised) as caught:
+            Model.model_rebuild()
+        assert type(caught.value) is raised
+    assert Model(name="x").to_wire() == {"name": "x"}

@@ -15,7 +15,7 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, SchemaError, core_schema
 
 #: What the generator writes on a member for which null is a value.
 NULLABLE = {"x-nullable": True}
@@ -40,6 +40,16 @@ class WireModel(BaseModel):
         for field in _fields(schema).values():
             _refuse_null(field)
         return schema
+
+    @classmethod
+    def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **options: Any) -> bool | None:
+        """As pydantic's. Ctrl-C that comes meanwhile stays Ctrl-C, while pydantic's core makes an error of it."""
+        try:
+            return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **options)
+        except SchemaError as error:
+            if "KeyboardInterrupt" in str(error):
+                raise KeyboardInterrupt from None
+            raise
 
     @model_serializer(mode="wrap")
     def _keep_nulls(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
