@@ -345,7 +345,7 @@ class TestLogout:
 
     def test_everywhere_though_one_cannot_be_forgotten(self, caplog: pytest.LogCaptureFixture) -> None:
         store = Stuck()
-        for place in ("https://a.example/mcp", "https://b.example/mcp", "https://c.example/mcp"):
+        for place in ("https://a.example/mcp", "https://b.example/mcp?key=hidden", "https://c.example/mcp"):
             store.save(Credentials("https://id.example", place, "c", ""))
         with (
             caplog.at_level(logging.WARNING, "syncline.auth"),
@@ -353,8 +353,9 @@ class TestLogout:
         ):
             logout_everywhere(store=store)
         (left,) = store.keys()
-        assert left.resource == "https://b.example/mcp"
+        assert left.resource == "https://b.example/mcp?key=hidden"
         assert "the tokens for https://b.example/mcp are still there" in caplog.text
+        assert "hidden" not in caplog.text
 
     def test_everywhere_whatever_the_place(
         self, protected: Protected, someone: Someone, caplog: pytest.LogCaptureFixture
@@ -373,7 +374,7 @@ class Stuck(MemoryStore):
     """What is in memory, and one of it stays there."""
 
     def delete(self, key: CredentialKey, *, only: Credentials | None = None) -> bool:
-        if key.resource == "https://b.example/mcp":
+        if key.resource.startswith("https://b.example/"):
             raise syncline.CredentialStoreError("it does not want to", store="memory")
         return super().delete(key, only=only)
 

@@ -140,7 +140,7 @@ def logout_everywhere(*, store: Mode | CredentialStore = "auto", timeout: float 
             if _forget(key, opened, Deadline(timeout)):
                 gone.append(name)
         except CredentialStoreError as error:
-            log.warning("the tokens for %s are still there: %s", name, error)
+            log.warning("the tokens for %s are still there: %s", urls.shown(name), error)
             failure = failure or error
     if failure is not None:
         raise failure
