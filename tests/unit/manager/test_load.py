@@ -173,8 +173,8 @@ def test_gemini(machine: Machine) -> None:
         ({"allowed": ["a", "b"]}, ["a", "b"]),
         ({"allowed": ["a", "b"], "excluded": ["b", "d"]}, ["a"]),
         ({"allowed": []}, []),
-        ({"allowed": None, "excluded": "b", "serverCommand": "x"}, ["a", "b", "c"]),
-        ("a", ["a", "b", "c"]),
+        ({"allowed": None, "serverCommand": "x"}, ["a", "b", "c"]),
+        (None, ["a", "b", "c"]),
     ],
 )
 def test_lists_of_a_whole_file(machine: Machine, lists: object, used: list[str]) -> None:
@@ -183,6 +183,19 @@ def test_lists_of_a_whole_file(machine: Machine, lists: object, used: list[str])
     found = machine.load().servers
     assert list(found) == ["a", "b", "c"]
     assert [name for name, server in found.items() if server.enabled] == used
+
+
+@pytest.mark.parametrize("lists", ["a", ["a"], {"allowed": "a"}, {"excluded": [3]}, {"allowed": {"a": True}}])
+def test_lists_that_are_none(machine: Machine, lists: object) -> None:
+    """Nobody knows which servers they are meant to keep out, so none is used: in a project that is an error."""
+    text = json.dumps({"mcp": lists, "mcpServers": {"a": {"command": "a"}}})
+    machine.write("~/.gemini/settings.json", text)
+    config = machine.load()
+    assert not config.servers
+    assert "expected allowed and excluded, lists of names, at mcp" in str(config.errors["a"])
+    machine.write(".gemini/settings.json", text)
+    with pytest.raises(ConfigError, match="lists of names, at mcp"):
+        machine.load()
 
 
 CODEX = """\

@@ -29,6 +29,7 @@ from syncline.manager.configfiles.references import Surroundings, Unusable
 
 #: What is wrong with a key that an object has more than once: one of its values would be lost.
 TWICE = "is there twice; keep one of the two"
+_LISTS = ("allowed", "excluded")
 
 
 def load_config(
@@ -265,8 +266,15 @@ class _Loader:
 
 
 def _is_off(form: Format, document: Document, name: str) -> bool:
-    """Whether lists of the whole file disable a server."""
-    if form.lists is None:
+    """Whether lists of the whole file disable a server. Raises ``Wrong`` where they cannot be read: they may be meant to."""
+    lists = document.at(*form.lists) if form.lists else None
+    if lists is None:
         return False
-    allowed, excluded = document.at(*form.lists, "allowed"), document.at(*form.lists, "excluded")
-    return (isinstance(allowed, list) and name not in allowed) or (isinstance(excluded, list) and name in excluded)
+    try:
+        if not isinstance(lists, dict):
+            raise values.Expected("an object of lists")
+        allowed, excluded = (None if lists.get(key) is None else values.texts(lists[key]) for key in _LISTS)
+    except values.Expected:
+        place = ".".join(form.lists or ())
+        raise entries.Wrong("", f"cannot be used: expected allowed and excluded, lists of names, at {place}") from None
+    return (allowed is not None and name not in allowed) or (excluded is not None and name in excluded)
